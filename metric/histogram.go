@@ -1,0 +1,107 @@
+package metric
+
+import (
+	"fmt"
+	"math"
+
+	hdr "github.com/HdrHistogram/hdrhistogram-go"
+)
+
+// A Histogram keeps durations from 1 µs to one hour with three significant digits, and beside them how many
+// attempts ended without one. It takes some 100 KiB once values spread, so a driver keeps one for each metric and
+// worker, never one a session. It is not safe for concurrent use: record into one a goroutine and Merge them.
+type Histogram struct {
+	h        *hdr.Histogram
+	censored int64
+	outside  int64
+}
+
+const (
+	lowest  = 1             // µs
+	highest = 3_600_000_000 // µs
+	digits  = 3
+)
+
+// NewHistogram returns an empty histogram.
+func NewHistogram() *Histogram { return &Histogram{h: hdr.New(lowest, highest, digits)} }
+
+// Record adds a duration in seconds. One that a histogram cannot hold (negative, NaN, over an hour) is counted as
+// outside and otherwise left out; one below a microsecond counts as a microsecond.
+func (h *Histogram) Record(seconds float64) {
+	if !(seconds >= 0) || seconds > highest/1e6 {
+		h.outside++
+		return
+	}
+	if err := h.h.RecordValue(max(lowest, int64(math.Round(seconds*1e6)))); err != nil {
+		h.outside++
+	}
+}
+
+// Censor adds an attempt that ended without a duration (it failed or timed out): longer than any that was seen.
+func (h *Histogram) Censor() { h.censored++ }
+
+// Count returns how many durations were recorded, without the censored attempts and those outside.
+func (h *Histogram) Count() int64 { return h.h.TotalCount() }
+
+// Censored returns how many attempts ended without a duration.
+func (h *Histogram) Censored() int64 { return h.censored }
+
+// Outside returns how many durations could not be held.
+func (h *Histogram) Outside() int64 { return h.outside }
+
+// Max returns the longest duration in seconds, 0 for an empty histogram.
+func (h *Histogram) Max() float64 { return float64(h.h.Max()) / 1e6 }
+
+// Mean returns the mean of the recorded durations in seconds, 0 for an empty histogram.
+func (h *Histogram) Mean() float64 {
+	if h.Count() == 0 {
+		return 0
+	}
+	return h.h.Mean() / 1e6
+}
+
+// Quantile returns the q-quantile in seconds, 0 < q <= 1, by nearest rank. Censored attempts stand in the ranks above every
+// recorded duration; where the rank falls on one of them, or there is nothing, ok is false: the quantile is not known.
+func (h *Histogram) Quantile(q float64) (seconds float64, ok bool) {
+	n := h.Count()
+	rank := int64(math.Ceil(q * float64(n+h.censored)))
+	if n == 0 || rank > n || !(q > 0) {
+		return 0, false
+	}
+	// The library ranks by percentage of its own count; half a rank less keeps rounding from reaching the next value.
+	return float64(h.h.ValueAtQuantile((float64(rank)-0.5)/float64(n)*100)) / 1e6, true
+}
+
+// Merge adds another histogram's contents to this one's. The other is left as it was.
+func (h *Histogram) Merge(other *Histogram) {
+	h.outside += other.outside + h.h.Merge(other.h)
+	h.censored += other.censored
+}
+
+// Encode returns the recorded durations as HdrHistogram V2 compressed base64, which its other implementations read too.
+// The counts of censored and outside attempts are not in it.
+func (h *Histogram) Encode() (string, error) {
+	b, err := h.h.Encode(hdr.V2CompressedEncodingCookieBase)
+	if err != nil {
+		return "", fmt.Errorf("encode histogram: %w", err)
+	}
+	return string(b), nil
+}
+
+// DecodeHistogram reads what Encode wrote.
+func DecodeHistogram(s string) (*Histogram, error) {
+	h, err := hdr.Decode([]byte(s))
+	if err != nil {
+		return nil, fmt.Errorf("decode histogram: %w", err)
+	}
+	return &Histogram{h: h}, nil
+}
+
+// Buckets calls f with the upper end in seconds and the count of each occupied bucket, ascending.
+func (h *Histogram) Buckets(f func(seconds float64, count int64)) {
+	for _, b := range h.h.Distribution() {
+		if b.Count > 0 {
+			f(float64(b.To)/1e6, b.Count)
+		}
+	}
+}

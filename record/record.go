@@ -1,0 +1,139 @@
+// Package record is the result file: all that one invocation measured on one machine.
+package record
+
+import (
+	"time"
+
+	"github.com/ddpgate/ddpgate/scenario"
+)
+
+// Format names the kind and version of the file.
+const Format = "ddpgate/record/1"
+
+// A Record is all that one invocation measured on one machine, one or both arms.
+type Record struct {
+	Format      string         `json:"format"`
+	ID          string         `json:"id,omitempty"` // sha256 of the content without the id; set when it is written
+	Created     time.Time      `json:"created"`
+	Tool        Tool           `json:"tool"`
+	Command     []string       `json:"command"`
+	Commit      string         `json:"commit,omitempty"` // of the repository it was measured in
+	Environment Environment    `json:"environment"`
+	Apps        map[string]App `json:"apps"` // by arm
+	Seed        uint64         `json:"seed,omitempty"`
+	Interrupted bool           `json:"interrupted,omitempty"`
+	Scenarios   []Scenario     `json:"scenarios"`
+}
+
+// Tool is the ddpgate that wrote the record.
+type Tool struct {
+	Version string `json:"version"`
+	Commit  string `json:"commit,omitempty"`
+}
+
+// Environment is the machine that was measured on. Fields that could not be read are empty.
+type Environment struct {
+	Machine string `json:"machine,omitempty"` // hash of the machine's id
+	CPU     string `json:"cpu,omitempty"`
+	Cores   int    `json:"cores,omitempty"`
+	Memory  int64  `json:"memory,omitempty"` // bytes
+	OS      string `json:"os,omitempty"`
+	Arch    string `json:"arch,omitempty"`
+	Kernel  string `json:"kernel,omitempty"`
+}
+
+// App is one arm's app.
+type App struct {
+	Version string   `json:"version,omitempty"`
+	Command []string `json:"command,omitempty"`
+	URL     string   `json:"url,omitempty"`
+}
+
+// The arms. A record of one app has arm Head.
+const (
+	Base = "base"
+	Head = "head"
+)
+
+// Scenario is what was measured of one scenario. Runs of both arms stand in the order in which they were made.
+type Scenario struct {
+	Name     string             `json:"name"`
+	Identity string             `json:"identity"` // sha256 of Resolved: what may be compared with what
+	Load     Load               `json:"load"`
+	Resolved *scenario.Scenario `json:"resolved,omitempty"` // with overrides
+	Runs     []Run              `json:"runs"`
+}
+
+// Load is the scenario's arrivals, for people.
+type Load struct {
+	Rate float64 `json:"rate"` // sessions a second
+	For  float64 `json:"for"`  // s
+}
+
+// Run is one repetition of one scenario against a freshly started app.
+type Run struct {
+	Arm        string               `json:"arm"`
+	Index      int                  `json:"index"` // within its arm and scenario, from 0
+	Pair       int                  `json:"pair"`  // runs of both arms with one number were made one after the other
+	Started    time.Time            `json:"started"`
+	Outcome    Outcome              `json:"outcome"`
+	Reasons    []string             `json:"reasons,omitempty"`
+	LimitedBy  string               `json:"limited_by,omitempty"`
+	Sessions   Sessions             `json:"sessions"`
+	Metrics    map[string]float64   `json:"metrics"`           // base units; one number a metric
+	Missing    map[string]string    `json:"missing,omitempty"` // metric to why it could not be had
+	Histograms map[string]string    `json:"histograms,omitempty"`
+	Censored   map[string]int64     `json:"censored,omitempty"` // by histogram: attempts that ended without a duration
+	Series     map[string][]float64 `json:"series,omitempty"`   // "t" in s from the start of the load, the others beside it
+	Errors     []Error              `json:"errors,omitempty"`
+	Output     []string             `json:"output,omitempty"` // the app's last lines, where the run failed
+}
+
+// Outcome says whether a run may be judged. The zero value is no outcome and never reads as a good one.
+type Outcome string
+
+// The outcomes.
+const (
+	OK          Outcome = "ok"
+	Failed      Outcome = "failed"      // the app died, or sessions failed
+	Invalid     Outcome = "invalid"     // may not be judged; Reasons say why
+	Interrupted Outcome = "interrupted" // stopped from outside before it was over
+)
+
+// Sessions counts a run's sessions. Planned = Started + Dropped; Started = OK + Failed; Late is of those started.
+type Sessions struct {
+	Planned int `json:"planned"`
+	Started int `json:"started"`
+	OK      int `json:"ok"`
+	Failed  int `json:"failed"`
+	Late    int `json:"late"`
+	Dropped int `json:"dropped"`
+}
+
+// Error is one cause of failed sessions.
+type Error struct {
+	Cause   string `json:"cause"`
+	Count   int    `json:"count"`
+	Example string `json:"example,omitempty"`
+}
+
+// Scenario returns the record's scenario of that name, nil if it has none.
+func (r *Record) Scenario(name string) *Scenario {
+	for i := range r.Scenarios {
+		if r.Scenarios[i].Name == name {
+			return &r.Scenarios[i]
+		}
+	}
+	return nil
+}
+
+// Arm returns the runs of one arm, in order.
+func (s *Scenario) Arm(arm string) []Run {
+	var runs []Run
+	for _, r := range s.Runs {
+		if r.Arm == arm {
+			runs = append(runs, r)
+		}
+	}
+	return runs
+}
