@@ -1,0 +1,112 @@
+// Package drive puts one load on an app from this process: it starts the sessions of a scenario when they are due, has
+// each one do its steps over DDP, and keeps what that took.
+package drive
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/ddpgate/ddpgate/metric"
+)
+
+// A Part is what one driver saw of one run. A run driven from several places has several parts, merged.
+type Part struct {
+	Start time.Time // when session 0 was due
+	Time  float64   // s, first session due until last session over
+	Floor float64   // s, what Time would be if the app answered at once
+
+	Planned, Started, OK, Failed, Late, Dropped int
+	Actions                                     int // completed steps that think: calls by the user
+
+	// Histograms by name: session, session.wait, lag (how late a session started), connect, ready, visible, foreign,
+	// and for each method NAME (until its result) and NAME.updated.
+	Histograms map[string]*metric.Histogram
+	Failures   []Failure // sorted by cause
+	Active     []Level   // how many sessions were at work, over time
+
+	DataMessages int64  // added, changed and removed that came
+	Bytes        int64  // of messages that came, uncompressed
+	Odd          int64  // frames that were no DDP message and were survived
+	Extensions   string // what was negotiated for the socket, as the server said it
+}
+
+// A Failure is one cause of failed sessions.
+type Failure struct {
+	Cause   string // names the step, without what differs from session to session
+	Count   int
+	Example string // one session's full error
+}
+
+// A Level is a number of sessions at a time.
+type Level struct {
+	T        float64 // s from Start
+	Sessions int
+}
+
+// histograms that are no latencies keep their names as metrics.
+var quantiles = map[string][]string{
+	"session":      {"p50", "p95", "p99"},
+	"session.wait": {"p50", "p95"},
+}
+
+// Metrics returns the part's metrics, one number each in base units, and why each one is missing that could not be had.
+func (p *Part) Metrics() (values map[string]float64, missing map[string]string) {
+	values, missing = make(map[string]float64), make(map[string]string)
+	values["ok"] = float64(p.OK) / float64(max(1, p.Planned))
+	p.timed(values, missing)
+	for _, name := range slices.Sorted(maps.Keys(p.Histograms)) {
+		h := p.Histograms[name]
+		prefix, qs := name, quantiles[name]
+		switch {
+		case name == "lag":
+			prefix, qs = "driver.lag", []string{"p99"}
+		case qs == nil:
+			prefix, qs = "latency."+name, []string{"p50", "p95", "p99"}
+		}
+		for _, q := range qs {
+			set(values, missing, h, prefix+"."+q, q)
+		}
+	}
+	if h := p.Histograms["session"]; h != nil && h.Count() > 0 && h.Censored() == 0 {
+		values["session.max"] = h.Max()
+	}
+	return values, missing
+}
+
+// timed sets what rests on the length of the whole load. A load in which sessions failed has no length to compare:
+// a failed run is never a fast run.
+func (p *Part) timed(values map[string]float64, missing map[string]string) {
+	names := []string{"time", "time_above_floor", "throughput"}
+	if p.OK < p.Planned {
+		for _, n := range names {
+			missing[n] = fmt.Sprintf("%d of %d sessions did not end well", p.Planned-p.OK, p.Planned)
+		}
+		return
+	}
+	values["time"] = p.Time
+	values["time_above_floor"] = p.Time - p.Floor
+	if p.Time > 0 {
+		values["throughput"] = float64(p.Actions) / p.Time
+	}
+}
+
+var ranks = map[string]float64{"p50": 0.5, "p95": 0.95, "p99": 0.99}
+
+func set(values map[string]float64, missing map[string]string, h *metric.Histogram, name, q string) {
+	if v, ok := h.Quantile(ranks[q]); ok {
+		values[name] = v
+		return
+	}
+	missing[name] = "nothing was recorded"
+	if n := h.Censored(); n > 0 {
+		missing[name] = fmt.Sprintf("%d of %d attempts ended without an answer", n, n+h.Count())
+	}
+}
+
+// Progress is how far a load has come.
+type Progress struct {
+	Elapsed, Left                  time.Duration // Left is an estimate
+	Planned, Started, Over, Failed int           // sessions
+}
