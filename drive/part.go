@@ -75,11 +75,14 @@ func (p *Part) Metrics() (values map[string]float64, missing map[string]string) 
 	return values, missing
 }
 
-// timed sets what rests on the length of the whole load. A load in which sessions failed has no length to compare:
-// a failed run is never a fast run.
+// Healthy is the share of sessions that must end well for a load's length to mean anything.
+const Healthy = 0.99
+
+// timed sets what rests on the length of the whole load. A load in which more than a few sessions failed has no length to
+// compare: a failed run is never a fast run.
 func (p *Part) timed(values map[string]float64, missing map[string]string) {
 	names := []string{"time", "time_above_floor", "throughput"}
-	if p.OK < p.Planned {
+	if float64(p.OK) < Healthy*float64(p.Planned) || p.Planned == 0 {
 		for _, n := range names {
 			missing[n] = fmt.Sprintf("%d of %d sessions did not end well", p.Planned-p.OK, p.Planned)
 		}
