@@ -40,6 +40,10 @@ type Environment struct {
 	OS      string `json:"os,omitempty"`
 	Arch    string `json:"arch,omitempty"`
 	Kernel  string `json:"kernel,omitempty"`
+	// Timer is how late timers fired while nothing else ran, 99th percentile in s; 0 if it was not measured.
+	Timer float64 `json:"timer,omitempty"`
+	// Calibration is what the calibration load took each time it was run beside the record, in s of CPU.
+	Calibration []float64 `json:"calibration,omitempty"`
 }
 
 // App is one arm's app.
@@ -79,6 +83,8 @@ type Run struct {
 	Outcome    Outcome              `json:"outcome"`
 	Reasons    []string             `json:"reasons,omitempty"`
 	LimitedBy  string               `json:"limited_by,omitempty"`
+	Died       bool                 `json:"died,omitempty"`       // the app ended, or never got ready, and nobody had asked it to end
+	Extensions string               `json:"extensions,omitempty"` // what was negotiated for the socket, as the server said it
 	Sessions   Sessions             `json:"sessions"`
 	Metrics    map[string]float64   `json:"metrics"`           // base units; one number a metric
 	Missing    map[string]string    `json:"missing,omitempty"` // metric to why it could not be had
