@@ -1,0 +1,176 @@
+package ddp
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/gorilla/websocket"
+)
+
+// A socket carries text frames. It is used by one goroutine.
+type socket interface {
+	// next appends the payload of the next text frame to buf. Control frames are answered on the way.
+	next(buf []byte) ([]byte, error)
+	// text sends a frame. payload is the socket's to change.
+	text(payload []byte) error
+	// goodbye sends a close frame and leaves the connection open for the peer's.
+	goodbye(code int)
+	// extensions returns what the server agreed to, as it said it.
+	extensions() string
+}
+
+// frames pools the buffers that messages are read into, so that an idle session holds none.
+var frames = sync.Pool{New: func() any { return new([]byte) }}
+
+// maxPooled is the largest buffer that goes back into the pool.
+const maxPooled = 1 << 20
+
+// gorillaSocket speaks WebSocket by gorilla/websocket, uncompressed or with each message compressed on its own.
+type gorillaSocket struct {
+	ws      *websocket.Conn
+	limit   int64
+	timeout time.Duration
+	agreed  string
+}
+
+// writeBuffers is shared by all sockets: a session seldom writes.
+var writeBuffers sync.Pool
+
+const readBufferSize = 4096
+
+func dialGorilla(ctx context.Context, url string, o Options, conn net.Conn) (socket, error) {
+	had := func(context.Context, string, string) (net.Conn, error) { return conn, nil }
+	d := websocket.Dialer{
+		NetDialContext: had, NetDialTLSContext: had,
+		HandshakeTimeout:  o.HandshakeTimeout,
+		ReadBufferSize:    readBufferSize,
+		WriteBufferPool:   &writeBuffers,
+		EnableCompression: o.Compression == NoTakeover,
+	}
+	ws, resp, err := d.DialContext(ctx, url, o.Header)
+	if err != nil {
+		return nil, upgradeError(resp, err)
+	}
+	ws.SetReadLimit(o.ReadLimit)
+	ws.EnableWriteCompression(false)
+	return &gorillaSocket{ws, o.ReadLimit, o.WriteTimeout, resp.Header.Get("Sec-Websocket-Extensions")}, nil
+}
+
+func upgradeError(resp *http.Response, err error) error {
+	if resp != nil {
+		return &ConnError{Cause: UpgradeRefused, Status: resp.StatusCode, Err: err}
+	}
+	var timeout net.Error
+	if errors.As(err, &timeout) && timeout.Timeout() {
+		return &ConnError{Cause: HandshakeStalled, Err: err}
+	}
+	return wrap(Lost, err)
+}
+
+func (s *gorillaSocket) next(buf []byte) ([]byte, error) {
+	_, r, err := s.ws.NextReader()
+	if err != nil {
+		return buf, gorillaError(err)
+	}
+	buf, err = readAll(r, buf, s.limit)
+	if err != nil {
+		return buf, gorillaError(err)
+	}
+	return buf, nil
+}
+
+// readAll appends all of r to buf, up to limit bytes.
+func readAll(r io.Reader, buf []byte, limit int64) ([]byte, error) {
+	for {
+		if len(buf) == cap(buf) {
+			buf = append(buf, 0)[:len(buf)]
+		}
+		n, err := r.Read(buf[len(buf):cap(buf)])
+		buf = buf[:len(buf)+n]
+		if int64(len(buf)) > limit {
+			return buf, &ConnError{Cause: TooLarge, Err: errTooLarge(limit)}
+		}
+		if err == io.EOF {
+			return buf, nil
+		}
+		if err != nil {
+			return buf, err
+		}
+	}
+}
+
+func gorillaError(err error) error {
+	var closed *websocket.CloseError
+	switch {
+	case errors.Is(err, websocket.ErrReadLimit):
+		return &ConnError{Cause: TooLarge, Err: err}
+	case errors.As(err, &closed) && closed.Code == websocket.CloseAbnormalClosure:
+		return &ConnError{Cause: Lost, Err: err}
+	case errors.As(err, &closed):
+		return &ConnError{Cause: Closed, Code: closed.Code, Reason: closed.Text, Err: err}
+	}
+	return wrap(Lost, err)
+}
+
+func (s *gorillaSocket) text(payload []byte) error {
+	if err := s.ws.SetWriteDeadline(time.Now().Add(s.timeout)); err != nil {
+		return wrap(Lost, err)
+	}
+	return sendError(s.ws.WriteMessage(websocket.TextMessage, payload))
+}
+
+func (s *gorillaSocket) goodbye(code int) {
+	// A peer that does not read is left without one.
+	_ = s.ws.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(code, ""), time.Now().Add(s.timeout))
+}
+
+func (s *gorillaSocket) extensions() string { return s.agreed }
+
+func sendError(err error) error {
+	if err == nil {
+		return nil
+	}
+	var timeout net.Error
+	if errors.As(err, &timeout) && timeout.Timeout() {
+		return wrap(SendStalled, err)
+	}
+	return wrap(Lost, err)
+}
+
+// dialNet opens the TCP connection, and TLS on it for a secure address.
+func dialNet(ctx context.Context, secure bool, address, host string, o Options) (net.Conn, *wakeConn, error) {
+	var d net.Dialer
+	tcp, err := d.DialContext(ctx, "tcp", address)
+	if err != nil {
+		if errors.Is(err, context.DeadlineExceeded) {
+			return nil, nil, wrap(HandshakeStalled, err)
+		}
+		return nil, nil, wrap(Refused, err)
+	}
+	wake := &wakeConn{Conn: tcp}
+	if !secure {
+		return wake, wake, nil
+	}
+	config := &tls.Config{MinVersion: tls.VersionTLS12}
+	if o.TLS != nil {
+		config = o.TLS.Clone()
+	}
+	if config.ServerName == "" {
+		config.ServerName = host
+	}
+	conn := tls.Client(wake, config)
+	if err := conn.HandshakeContext(ctx); err != nil {
+		tcp.Close()
+		if errors.Is(err, context.DeadlineExceeded) {
+			return nil, nil, wrap(HandshakeStalled, err)
+		}
+		return nil, nil, wrap(NotTrusted, err)
+	}
+	return conn, wake, nil
+}

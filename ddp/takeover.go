@@ -1,0 +1,201 @@
+package ddp
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"time"
+
+	"github.com/gobwas/httphead"
+	"github.com/gobwas/ws"
+)
+
+// A takeoverSocket speaks WebSocket as a browser does: it lets the server keep its compression context from message to
+// message, which gorilla/websocket refuses. Framing is gobwas/ws's, inflating klauspost/compress's. What it sends is not
+// compressed, which the extension leaves to each side.
+type takeoverSocket struct {
+	conn    net.Conn
+	r       *bufio.Reader
+	header  []byte
+	limit   int64
+	timeout time.Duration
+	agreed  string
+	inflate *inflater // nil without permessage-deflate
+}
+
+func dialTakeover(ctx context.Context, address string, o Options, conn net.Conn) (socket, error) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return nil, err
+	}
+	offer := httphead.Option{Name: []byte("permessage-deflate")}
+	offer.Parameters.Set([]byte("client_max_window_bits"), nil)
+	d := ws.Dialer{Extensions: []httphead.Option{offer}, Header: ws.HandshakeHeaderHTTP(o.Header)}
+	br, hs, err := d.Upgrade(conn, u)
+	if err != nil {
+		return nil, gobwasError(err)
+	}
+	s := &takeoverSocket{conn: conn, limit: o.ReadLimit, timeout: o.WriteTimeout, header: make([]byte, ws.MaxHeaderSize)}
+	s.r = bufio.NewReaderSize(afterUpgrade(br, conn), readBufferSize)
+	for _, e := range hs.Extensions {
+		if string(e.Name) != "permessage-deflate" {
+			return nil, &ConnError{Cause: BrokenFraming, Err: fmt.Errorf("server chose extension %q", e.Name)}
+		}
+		_, alone := e.Parameters.Get("server_no_context_takeover")
+		s.inflate = &inflater{alone: alone}
+		s.agreed = extension(e)
+	}
+	return s, nil
+}
+
+// extension writes an extension as a header has it.
+func extension(e httphead.Option) string {
+	var b bytes.Buffer
+	// Writing to a buffer does not fail.
+	_, _ = httphead.WriteOptions(&b, []httphead.Option{e})
+	return b.String()
+}
+
+// afterUpgrade returns what is to be read after the upgrade: frames that came with the answer first.
+func afterUpgrade(br *bufio.Reader, conn net.Conn) io.Reader {
+	if br == nil {
+		return conn
+	}
+	early, _ := br.Peek(br.Buffered())
+	early = bytes.Clone(early)
+	ws.PutReader(br)
+	return io.MultiReader(bytes.NewReader(early), conn)
+}
+
+func gobwasError(err error) error {
+	var status ws.StatusError
+	var timeout net.Error
+	switch {
+	case errors.As(err, &status):
+		return &ConnError{Cause: UpgradeRefused, Status: int(status), Err: err}
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return &ConnError{Cause: HandshakeStalled, Err: err}
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return &ConnError{Cause: Lost, Err: err}
+	}
+	var network *net.OpError
+	if errors.As(err, &network) {
+		return &ConnError{Cause: Lost, Err: err}
+	}
+	return &ConnError{Cause: BrokenFraming, Err: err}
+}
+
+func (s *takeoverSocket) extensions() string { return s.agreed }
+
+func (s *takeoverSocket) next(buf []byte) ([]byte, error) {
+	start := len(buf)
+	compressed, begun := false, false
+	for {
+		h, err := ws.ReadHeaderBuffer(s.r, s.header)
+		if err != nil {
+			return buf, wrap(Lost, err)
+		}
+		if h.OpCode.IsControl() {
+			if err := s.control(h); err != nil {
+				return buf, err
+			}
+			continue
+		}
+		if begun != (h.OpCode == ws.OpContinuation) || h.Masked || !begun && h.Rsv1() && s.inflate == nil {
+			return buf, &ConnError{Cause: BrokenFraming, Err: fmt.Errorf("frame of opcode %d out of place", h.OpCode)}
+		}
+		if !begun {
+			begun, compressed = true, h.Rsv1()
+		}
+		if int64(len(buf)-start)+h.Length > s.limit {
+			return buf, &ConnError{Cause: TooLarge, Err: errTooLarge(s.limit)}
+		}
+		if buf, err = readFull(s.r, buf, int(h.Length)); err != nil {
+			return buf, wrap(Lost, err)
+		}
+		if h.Fin {
+			break
+		}
+	}
+	if !compressed {
+		return buf, nil
+	}
+	return s.inflated(buf, start)
+}
+
+// readFull appends n bytes, growing as they come: a length is only the peer's word.
+func readFull(r io.Reader, buf []byte, n int) ([]byte, error) {
+	for n > 0 {
+		step := min(n, 1<<20)
+		at := len(buf)
+		buf = append(buf, make([]byte, step)...)
+		if _, err := io.ReadFull(r, buf[at:]); err != nil {
+			return buf[:at], err
+		}
+		n -= step
+	}
+	return buf, nil
+}
+
+// inflated replaces the compressed message behind start by its content.
+func (s *takeoverSocket) inflated(buf []byte, start int) ([]byte, error) {
+	p := frames.Get().(*[]byte)
+	defer frames.Put(p)
+	*p = append(append((*p)[:0], buf[start:]...), tail...)
+	out, err := s.inflate.message(buf[:start], *p, s.limit)
+	if err != nil {
+		return out, wrap(BrokenFraming, err)
+	}
+	return out, nil
+}
+
+func (s *takeoverSocket) control(h ws.Header) error {
+	var payload [ws.MaxControlFramePayloadSize]byte
+	if h.Length > ws.MaxControlFramePayloadSize || !h.Fin {
+		return &ConnError{Cause: BrokenFraming, Err: errors.New("control frame too long")}
+	}
+	body := payload[:h.Length]
+	if _, err := io.ReadFull(s.r, body); err != nil {
+		return wrap(Lost, err)
+	}
+	switch h.OpCode {
+	case ws.OpPing:
+		return s.write(ws.NewPongFrame(body))
+	case ws.OpClose:
+		code, reason := ws.StatusCode(1005), ""
+		if len(body) >= 2 {
+			code, reason = ws.StatusCode(uint16(body[0])<<8|uint16(body[1])), string(body[2:])
+		}
+		// The answer to a close; the connection ends either way.
+		_ = s.write(ws.NewCloseFrame(ws.NewCloseFrameBody(ws.StatusNormalClosure, "")))
+		return &ConnError{Cause: Closed, Code: int(code), Reason: reason}
+	}
+	return nil
+}
+
+func (s *takeoverSocket) text(payload []byte) error { return s.write(ws.NewTextFrame(payload)) }
+
+func (s *takeoverSocket) goodbye(code int) {
+	// A peer that does not read is left without one.
+	_ = s.write(ws.NewCloseFrame(ws.NewCloseFrameBody(ws.StatusCode(code), "")))
+}
+
+// write masks the frame in place and sends it in one piece.
+func (s *takeoverSocket) write(f ws.Frame) error {
+	p := frames.Get().(*[]byte)
+	defer frames.Put(p)
+	b := bytes.NewBuffer((*p)[:0])
+	// Writing to a buffer does not fail.
+	_ = ws.WriteFrame(b, ws.MaskFrameInPlace(f))
+	*p = b.Bytes()
+	if err := s.conn.SetWriteDeadline(time.Now().Add(s.timeout)); err != nil {
+		return wrap(Lost, err)
+	}
+	_, err := s.conn.Write(*p)
+	return sendError(err)
+}
