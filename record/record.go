@@ -23,6 +23,9 @@ type Record struct {
 	Seed        uint64         `json:"seed,omitempty"`
 	Interrupted bool           `json:"interrupted,omitempty"`
 	Scenarios   []Scenario     `json:"scenarios"`
+
+	// Altered says that the file which the record was read from was changed after it was written: it names another id.
+	Altered bool `json:"-"`
 }
 
 // Tool is the ddpgate that wrote the record.
