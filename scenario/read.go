@@ -37,9 +37,7 @@ func Read(n strictyaml.Node) *Scenario {
 	r := reader{places: make(map[string]strictyaml.Node)}
 	s := r.scenario(n)
 	if n.IsMapping() {
-		for _, f := range s.faults() {
-			r.blame(f)
-		}
+		r.blame(s.faults())
 	}
 	return s
 }
@@ -49,18 +47,27 @@ type reader struct {
 	places map[string]strictyaml.Node // by path
 }
 
-// blame puts a fault where its part of the scenario stands, or the nearest part around it. Where reading has found
-// something wrong already, what follows from it is not worth saying.
-func (r *reader) blame(f fault) {
-	for path := f.path; ; path = path[:max(0, strings.LastIndexAny(path, ".["))] {
-		n, found := r.places[path]
-		switch {
-		case found && !n.Faulty():
-			n.Fault("%s", f.message)
-			return
-		case found || path == "":
-			return
+// blame puts faults where their parts of the scenario stand. Where reading has found something wrong already, what follows
+// from that is not worth saying.
+func (r *reader) blame(faults []fault) {
+	places := make([]strictyaml.Node, len(faults))
+	for i, f := range faults {
+		if n := r.place(f.path); !n.Faulty() {
+			places[i] = n
 		}
+	}
+	for i, n := range places {
+		n.Fault("%s", faults[i].message)
+	}
+}
+
+// place returns the smallest part at or around a path that stands in the file.
+func (r *reader) place(path string) strictyaml.Node {
+	for {
+		if n := r.places[path]; n.Present() || path == "" {
+			return n
+		}
+		path = path[:max(0, strings.LastIndexAny(path, ".["))]
 	}
 }
 
@@ -108,6 +115,9 @@ func (r *reader) vars(n strictyaml.Node) map[string]any {
 	for _, e := range n.Entries() {
 		r.places["vars."+e.Name] = e.Key
 		vars[e.Name] = e.Value.Value()
+		if e.Value.Faulty() {
+			vars[e.Name] = int64(1) // something sound, or all that refers to it is at fault too
+		}
 	}
 	return vars
 }

@@ -3,7 +3,10 @@
 // A scenario says when sessions arrive and what each one does. It is data: package drive runs it.
 package scenario
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // A Scenario is one load, resolved: every field has its value, defaults and overrides included.
 type Scenario struct {
@@ -23,10 +26,10 @@ type Arrivals struct {
 	For  time.Duration `json:"for"`
 }
 
-// Sessions returns how many sessions are planned: those due before For is over.
+// Sessions returns how many sessions are planned: those due before For is over, the one due at once included.
 func (a Arrivals) Sessions() int {
 	n := a.Rate * a.For.Seconds()
-	return int(n + 1e-9)
+	return int(math.Ceil(n - 1e-9)) // rounding must not make one more
 }
 
 // Due returns when session i is due, from the start of the load.

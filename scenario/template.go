@@ -92,3 +92,10 @@ func (t Template) Append(dst []byte, value func(dst []byte, name string) []byte)
 	}
 	return dst
 }
+
+// Each calls f with each part in order: a plain text, or the name of a variable.
+func (t Template) Each(f func(text string, ref bool)) {
+	for _, p := range t.parts {
+		f(p.text, p.ref)
+	}
+}

@@ -46,7 +46,7 @@ func (s *Scenario) faults() []fault {
 	c.arrivals(s.Arrivals)
 	c.pause("think", s.Think)
 	if s.Timeout <= 0 || s.Timeout > maxLength {
-		c.fault("timeout", "timeout must be above 0 and at most %s", maxLength)
+		c.fault("timeout", "timeout must be above 0 and at most %gh", maxLength.Hours())
 	}
 	c.err("transport", oneOf("transport", s.Transport, SockJS, WebSocket))
 	c.err("compression", oneOf("compression", s.Compression, Browser, NoTakeover, Off))
@@ -96,25 +96,22 @@ func nameRune(r rune) bool {
 func (c *checker) arrivals(a Arrivals) {
 	before := len(c.found)
 	if !(a.Rate > 0) || math.IsInf(a.Rate, 0) {
-		c.fault("arrivals.rate", "arrivals need a rate above 0, such as 4/s")
+		c.fault("arrivals.rate", "arrivals need a rate above 0, such as rate: 4/s")
 	}
 	if a.For <= 0 || a.For > maxLength {
-		c.fault("arrivals.for", "arrivals need a length for that is above 0 and at most %s, such as 60s", maxLength)
+		c.fault("arrivals.for", "arrivals need a time for which they go on, above 0 and at most %gh, such as for: 60s", maxLength.Hours())
 	}
 	if len(c.found) > before {
 		return
 	}
-	switch n := a.Rate * a.For.Seconds(); {
-	case n > maxSessions:
-		c.fault("arrivals", "%g/s for %s makes %.0f sessions, more than %d", a.Rate, a.For, n, maxSessions)
-	case a.Sessions() < 1:
-		c.fault("arrivals", "%g/s for %s makes no session", a.Rate, a.For)
+	if n := a.Rate * a.For.Seconds(); n > maxSessions {
+		c.fault("arrivals", "%.4g/s for %s makes %.0f sessions, more than %d", a.Rate, a.For, n, maxSessions)
 	}
 }
 
 func (c *checker) pause(path string, r Range) {
 	if r.Min < 0 || r.Max < r.Min || r.Max > maxPause {
-		c.fault(path, "must be a range from 0 to %s at most", maxPause)
+		c.fault(path, "a pause must be between 0 and %gh", maxPause.Hours())
 	}
 }
 

@@ -38,7 +38,8 @@ type Document struct {
 	anchor map[string]*value
 }
 
-// Parse reads a file of one YAML document. The error tells what is wrong with its syntax.
+// Parse reads a file of one YAML document. The error tells what is wrong with its syntax; what else is wrong is among the
+// document's faults, Err, when its reader has gone through it.
 func Parse(file string, text []byte) (*Document, error) {
 	d := &Document{file: file, left: maxValues, anchor: make(map[string]*value)}
 	if len(text) > MaxSize {
@@ -65,7 +66,7 @@ func Parse(file string, text []byte) (*Document, error) {
 		return nil, &Fault{file, 1, 1, "the file is empty"}
 	}
 	d.Root = Node{d, root}
-	return d, d.Err()
+	return d, nil
 }
 
 func syntax(file string, err error) error {

@@ -48,7 +48,7 @@ func (n Node) IsMapping() bool { return n.Present() && n.v.kind == mapping }
 // is reports whether the value is there and of the kind, with a fault if it is of another.
 func (n Node) is(k kind, want string) bool {
 	switch {
-	case !n.Present():
+	case !n.Present() || n.v.kind == broken:
 		return false
 	case n.v.kind == k:
 		return true
@@ -129,15 +129,25 @@ func (n Node) Entries() []Entry {
 }
 
 // Fields returns the values of a mapping that has only known keys, by key. Each other key is a fault that names the
-// nearest known one.
+// nearest known one, and is read as that one where it is missing: so the faults within are found as well, and nobody is told
+// that the key is missing.
 func (n Node) Fields(known ...string) map[string]Node {
 	fields := make(map[string]Node, len(known))
+	meant := make(map[string]Node)
 	for _, e := range n.Entries() {
-		if !slices.Contains(known, e.Name) {
-			e.Key.Fault("%v", nearest.Unknown("key", e.Name, known))
+		if slices.Contains(known, e.Name) {
+			fields[e.Name] = e.Value
 			continue
 		}
-		fields[e.Name] = e.Value
+		e.Key.Fault("%v", nearest.Unknown("key", e.Name, known))
+		if word := nearest.Word(e.Name, known); word != "" {
+			meant[word] = e.Value
+		}
+	}
+	for word, value := range meant {
+		if !fields[word].Present() {
+			fields[word] = value
+		}
 	}
 	return fields
 }
@@ -180,6 +190,9 @@ func (n Node) number(v any) any {
 			return v
 		}
 	case float64:
+		if v == 0 {
+			return 0.0 // -0 too
+		}
 		if !math.IsInf(v, 0) && !math.IsNaN(v) {
 			return v
 		}

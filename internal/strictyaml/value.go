@@ -1,6 +1,11 @@
 package strictyaml
 
 import (
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/token"
 )
@@ -17,6 +22,7 @@ const (
 	scalar
 	list
 	mapping
+	broken // of whatever kind: its fault is found already
 )
 
 // A value is a YAML value with aliases and merge keys resolved.
@@ -59,6 +65,7 @@ func (d *Document) value(n ast.Node, depth int) *value {
 	v := at(n.GetToken())
 	if depth > maxDepth {
 		d.fault(&v, "is nested more than %d deep", maxDepth)
+		v.kind = broken
 		return &v
 	}
 	switch n := n.(type) {
@@ -83,12 +90,14 @@ func (d *Document) value(n ast.Node, depth int) *value {
 		d.scalar(&v, n)
 	default:
 		d.fault(&v, "%s is not understood here", n.GetToken().Value)
+		v.kind = broken
 	}
 	return &v
 }
 
 // alias returns the value of an anchor that stands before it.
 func (d *Document) alias(v *value, name string) *value {
+	v.kind = broken
 	a, found := d.anchor[name]
 	if !found {
 		d.fault(v, "no anchor &%s stands before *%s", name, name)
@@ -102,22 +111,33 @@ func (d *Document) alias(v *value, name string) *value {
 }
 
 func (d *Document) scalar(v *value, n ast.ScalarNode) {
+	v.kind, v.text, v.scalar = scalar, n.GetToken().Value, n.GetValue()
 	switch n := n.(type) {
 	case *ast.NullNode:
-		return
+		v.kind = null
 	case *ast.TagNode:
-		d.fault(v, "tags such as %s are not understood; put text in quotes", n.GetToken().Value)
+		d.fault(v, "tags such as %s are not understood; put text in quotes", v.text)
 	case *ast.StringNode:
 		v.text = n.Value
+		if n.Token.Type == token.StringType && number.MatchString(n.Value) {
+			v.scalar = float(n.Value)
+		}
 	case *ast.LiteralNode:
 		v.text = n.Value.Value
-	default:
-		v.text = n.GetToken().Value
-	}
-	v.kind, v.scalar = scalar, n.GetValue()
-	if _, literal := n.(*ast.LiteralNode); literal {
 		v.scalar = v.text
 	}
+}
+
+// number is how YAML 1.2 writes numbers. The parser takes those without a point for text, 1e3, and those too large for it.
+var number = regexp.MustCompile(`^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$`)
+
+// float returns infinity for what no float can hold exactly: a whole number with too many digits.
+func float(text string) float64 {
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil || !strings.ContainsAny(text, ".eE") {
+		return math.Inf(1)
+	}
+	return f
 }
 
 func (d *Document) mapping(v *value, entries []*ast.MappingValueNode, depth int) {
@@ -191,6 +211,8 @@ func (d *Document) merge(v *value) []pair {
 		}
 		return pairs
 	}
-	d.fault(v, "only a mapping can be merged")
+	if v.kind != broken {
+		d.fault(v, "only a mapping can be merged")
+	}
 	return nil
 }
