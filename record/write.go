@@ -25,19 +25,19 @@ func Write(path string, r *Record) error {
 		return fmt.Errorf("write record: %w", err)
 	}
 	defer root.Close()
-	if err := WriteIn(root, filepath.Base(path), r); err != nil {
+	if err := WriteIn(root, func(string) string { return filepath.Base(path) }, r); err != nil {
 		return fmt.Errorf("write record %s: %w", path, err)
 	}
 	return nil
 }
 
-// WriteIn is Write for a plain file name in a directory that no link may leave.
-func WriteIn(dir *os.Root, name string, r *Record) error {
+// WriteIn is Write for a plain file name, which may rest on the record's id, in a directory that no link may leave.
+func WriteIn(dir *os.Root, name func(id string) string, r *Record) error {
 	b, id, err := encode(r)
 	if err != nil {
 		return err
 	}
-	if err := writeFile(dir, name, b); err != nil {
+	if err := writeFile(dir, name(id), b); err != nil {
 		return err
 	}
 	r.Format, r.ID = Format, id
