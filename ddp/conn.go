@@ -174,6 +174,12 @@ func openSocket(ctx context.Context, url string, o Options, conn net.Conn) (sock
 	return dialGorilla(ctx, url, o, conn)
 }
 
+// ParseAddress tells whether an app's address is one that Dial understands, and returns its host and port.
+func ParseAddress(address string) (hostPort string, err error) {
+	t, err := parseAddress(address, WebSocket)
+	return t.hostPort, err
+}
+
 type target struct {
 	url, host, hostPort string
 	secure              bool
@@ -252,6 +258,9 @@ func known(version string) bool {
 func (c *Conn) sendConnect(version string) error {
 	return c.send([]byte(`{"msg":"connect","version":"` + version + `","support":["` + strings.Join(versions, `","`) + `"]}`))
 }
+
+// Abandon closes a connection at once that Run is not called for.
+func (c *Conn) Abandon() { c.net.Close() }
 
 // Extensions returns the WebSocket extensions that the server agreed to, as it said it; empty for none.
 func (c *Conn) Extensions() string { return c.sock.extensions() }

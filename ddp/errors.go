@@ -10,17 +10,18 @@ type Cause string
 
 // The causes.
 const (
-	Refused          Cause = "refused"           // nothing listens, or the name is not known
-	HandshakeStalled Cause = "handshake stalled" // connected, and no answer within the time limit
-	UpgradeRefused   Cause = "upgrade refused"   // answered by HTTP, with a status
-	NotTrusted       Cause = "certificate"       // TLS could not be agreed upon
-	VersionRefused   Cause = "version refused"   // no DDP version in common
-	Closed           Cause = "closed"            // by the server, with code and reason
-	Lost             Cause = "connection lost"   // without a close
-	HeartbeatLost    Cause = "heartbeat lost"    // no answer to a ping
-	TooLarge         Cause = "message too large" // over the read limit
-	BrokenFraming    Cause = "broken framing"    // not WebSocket, not SockJS, or not deflate
-	SendStalled      Cause = "sending stalled"   // the server does not read
+	Refused          Cause = "refused"                     // nothing listens, or the name is not known
+	Exhausted        Cause = "out of descriptors or ports" // on this machine
+	HandshakeStalled Cause = "handshake stalled"           // connected, and no answer within the time limit
+	UpgradeRefused   Cause = "upgrade refused"             // answered by HTTP, with a status
+	NotTrusted       Cause = "certificate"                 // TLS could not be agreed upon
+	VersionRefused   Cause = "version refused"             // no DDP version in common
+	Closed           Cause = "closed"                      // by the server, with code and reason
+	Lost             Cause = "connection lost"             // without a close
+	HeartbeatLost    Cause = "heartbeat lost"              // no answer to a ping
+	TooLarge         Cause = "message too large"           // over the read limit
+	BrokenFraming    Cause = "broken framing"              // not WebSocket, not SockJS, or not deflate
+	SendStalled      Cause = "sending stalled"             // the server does not read
 )
 
 // A ConnError says why a connection could not be made or ended. Two errors with the same Cause, Status and Code are of one

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/gorilla/websocket"
@@ -143,15 +144,23 @@ func sendError(err error) error {
 	return wrap(Lost, err)
 }
 
+func dialCause(err error) Cause {
+	var timeout net.Error
+	switch {
+	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE), errors.Is(err, syscall.EADDRNOTAVAIL):
+		return Exhausted
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return HandshakeStalled
+	}
+	return Refused
+}
+
 // dialNet opens the TCP connection, and TLS on it for a secure address.
 func dialNet(ctx context.Context, secure bool, address, host string, o Options) (net.Conn, *wakeConn, error) {
 	var d net.Dialer
 	tcp, err := d.DialContext(ctx, "tcp", address)
 	if err != nil {
-		if errors.Is(err, context.DeadlineExceeded) {
-			return nil, nil, wrap(HandshakeStalled, err)
-		}
-		return nil, nil, wrap(Refused, err)
+		return nil, nil, wrap(dialCause(err), err)
 	}
 	wake := &wakeConn{Conn: tcp}
 	if !secure {

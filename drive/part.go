@@ -17,13 +17,16 @@ type Part struct {
 	Time  float64   // s, first session due until last session over
 	Floor float64   // s, what Time would be if the app answered at once
 
+	// Planned = Started + Late + Dropped, where Started were on time, Late over 50 ms behind, and Dropped never started.
+	// Started + Late = OK + Failed.
 	Planned, Started, OK, Failed, Late, Dropped int
-	Actions                                     int // completed steps that think: calls by the user
+	Exhausted                                   int // of the failed: this machine ran out of descriptors or ports
+	Actions                                     int // completed calls by the user
 
 	// Histograms by name: session, session.wait, lag (how late a session started), connect, ready, visible, foreign,
 	// and for each method NAME (until its result) and NAME.updated.
 	Histograms map[string]*metric.Histogram
-	Failures   []Failure // sorted by cause
+	Failures   []Failure // most frequent first
 	Active     []Level   // how many sessions were at work, over time
 
 	DataMessages int64  // added, changed and removed that came
