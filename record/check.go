@@ -114,14 +114,13 @@ func (f *faults) sessions(where string, r *Run) {
 			return
 		}
 	}
-	unplanned, unstarted := s.Started+s.Dropped-s.Planned, s.OK+s.Failed-s.Started
+	begun := s.Started + s.Late
+	unplanned, unstarted := begun+s.Dropped-s.Planned, s.OK+s.Failed-begun
 	switch {
 	case unplanned > 0 || unplanned < 0 && r.Outcome != Interrupted:
-		f.add("%s: %d sessions planned, but %d started and %d dropped", where, s.Planned, s.Started, s.Dropped)
+		f.add("%s: %d sessions planned, but %d started, %d late and %d dropped", where, s.Planned, s.Started, s.Late, s.Dropped)
 	case unstarted > 0 || unstarted < 0 && r.Outcome != Interrupted:
-		f.add("%s: %d sessions started, but %d ok and %d failed", where, s.Started, s.OK, s.Failed)
-	case s.Late > s.Started:
-		f.add("%s: %d sessions late of %d started", where, s.Late, s.Started)
+		f.add("%s: %d sessions started, but %d ok and %d failed", where, begun, s.OK, s.Failed)
 	}
 }
 

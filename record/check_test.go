@@ -30,10 +30,10 @@ func TestCheck(t *testing.T) {
 		{"no t", func(_ *Record, _ *Scenario, run *Run) { delete(run.Series, "t") }, "series app.ram has 2 points, t has 0"},
 		{"point", func(_ *Record, _ *Scenario, run *Run) { run.Series["t"][1] = math.NaN() }, "series t has a value that is no number: NaN"},
 		{"negative", func(_ *Record, _ *Scenario, run *Run) { run.Sessions.Late = -1 }, "a negative number of sessions"},
-		{"planned", func(_ *Record, _ *Scenario, run *Run) { run.Sessions.Planned++ }, "241 sessions planned, but 239 started and 1 dropped"},
+		{"planned", func(_ *Record, _ *Scenario, run *Run) { run.Sessions.Planned++ }, "241 sessions planned, but 237 started, 2 late and 1 dropped"},
 		{"started", func(_ *Record, _ *Scenario, run *Run) { run.Sessions.OK-- }, "239 sessions started, but 237 ok and 1 failed"},
 		{"more ended", func(_ *Record, _ *Scenario, run *Run) { run.Outcome = Interrupted; run.Sessions.OK++ }, "239 sessions started, but 239 ok and 1 failed"},
-		{"late", func(_ *Record, _ *Scenario, run *Run) { run.Sessions.Late = 240 }, "240 sessions late of 239 started"},
+		{"late", func(_ *Record, _ *Scenario, run *Run) { run.Sessions.Late = 240 }, "240 sessions planned, but 237 started, 240 late and 1 dropped"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := sample()

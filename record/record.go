@@ -109,7 +109,8 @@ const (
 	Interrupted Outcome = "interrupted" // stopped from outside before it was over
 )
 
-// Sessions counts a run's sessions. Planned = Started + Dropped; Started = OK + Failed; Late is of those started.
+// Sessions counts a run's sessions. Planned = Started + Late + Dropped, where Started were on time, Late were
+// begun over 50 ms after they were due, and Dropped were never begun. Started + Late = OK + Failed.
 type Sessions struct {
 	Planned int `json:"planned"`
 	Started int `json:"started"`

@@ -30,7 +30,7 @@ func sample() *Record {
 	run := func(arm string, seconds float64) Run {
 		return Run{
 			Arm: arm, Index: 0, Pair: 0, Started: at, Outcome: Failed, Reasons: []string{"one session failed"}, LimitedBy: "none", Died: true, Extensions: "permessage-deflate",
-			Sessions: Sessions{Planned: 240, Started: 239, OK: 238, Failed: 1, Late: 2, Dropped: 1},
+			Sessions: Sessions{Planned: 240, Started: 237, OK: 238, Failed: 1, Late: 2, Dropped: 1},
 			Metrics:  map[string]float64{"time": seconds, "cpu_seconds": 40.1, "ram": 402000000}, Missing: map[string]string{"size": "no directory"},
 			Histograms: map[string]string{"latency.insertTask": "HISTFAAA"}, Censored: map[string]int64{"session": 1},
 			Series: map[string][]float64{"t": {0, 0.5}, "app.ram": {1, 2}},
