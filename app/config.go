@@ -46,10 +46,3 @@ type Service struct {
 	// URL once it answers, or empty: at once.
 	Ready string `yaml:"ready,omitempty"`
 }
-
-// A Version names a build: a text, or a command whose first line of output it is. In YAML it is a string or a mapping with
-// the key command.
-type Version struct {
-	Text    string
-	Command []string
-}
