@@ -10,8 +10,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/ddpgate/ddpgate/ddp"
+	"github.com/gobwas/ws"
 	"github.com/gorilla/websocket"
+
+	"github.com/ddpgate/ddpgate/ddp"
 )
 
 // SockJS's own heartbeat, beneath DDP's: a WebSocket ping this often, and this long for the pong.
@@ -23,23 +25,23 @@ const (
 // A conn is one client's connection. The goroutine that reads it owns it.
 type conn struct {
 	server  *Server
-	ws      *websocket.Conn
+	socket  *websocket.Conn
 	out     *outbox
 	session *session    // nil until the client has connected
 	ponged  atomic.Bool // since the last ping of SockJS
 }
 
-func newConn(s *Server, ws *websocket.Conn, w wire) *conn {
-	c := &conn{server: s, ws: ws, out: newOutbox(ws.NetConn(), w)}
-	ws.SetPingHandler(func(text string) error {
-		c.out.write(controlFrame(websocket.PongMessage, []byte(text)))
+func newConn(s *Server, socket *websocket.Conn, w wire) *conn {
+	c := &conn{server: s, socket: socket, out: newOutbox(socket.NetConn(), w)}
+	socket.SetPingHandler(func(text string) error {
+		c.out.write(ws.MustCompileFrame(ws.NewPongFrame([]byte(text))))
 		return nil
 	})
-	ws.SetPongHandler(func(string) error {
+	socket.SetPongHandler(func(string) error {
 		c.ponged.Store(true)
 		return nil
 	})
-	ws.SetCloseHandler(func(code int, _ string) error {
+	socket.SetCloseHandler(func(code int, _ string) error {
 		c.out.finish(closeFrame(code, ""))
 		return nil
 	})
@@ -64,7 +66,7 @@ func (c *conn) serve(ctx context.Context) {
 func (c *conn) read(ctx context.Context, group *sync.WaitGroup) {
 	var scratch []byte
 	for {
-		_, frame, err := c.ws.ReadMessage()
+		_, frame, err := c.socket.ReadMessage()
 		if err != nil {
 			return
 		}
@@ -142,7 +144,7 @@ func (c *conn) beat(ctx context.Context) {
 		case <-tick.C:
 		}
 		c.ponged.Store(false)
-		c.out.write(controlFrame(websocket.PingMessage, nil))
+		c.out.write(ws.MustCompileFrame(ws.NewPingFrame(nil)))
 		if wait(ctx, sockjsPong) && !c.ponged.Load() {
 			c.close(3000, "No response from heartbeat")
 			return
@@ -163,7 +165,7 @@ func (c *conn) close(code int, reason string) {
 func (c *conn) goAway() { c.close(websocket.CloseGoingAway, "the server is stopping") }
 
 // cut ends the connection without a word.
-func (c *conn) cut() { c.ws.NetConn().Close() }
+func (c *conn) cut() { c.socket.NetConn().Close() }
 
 // wait waits; false means that ctx was done before.
 func wait(ctx context.Context, d time.Duration) bool {

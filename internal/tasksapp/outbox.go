@@ -8,7 +8,7 @@ import (
 
 const (
 	// maxPending is how many bytes a client may fall behind before it is cut off.
-	maxPending = 8 << 20
+	maxPending = 4 << 20
 	// writeTimeout is how long a client may take nothing at all.
 	writeTimeout = 30 * time.Second
 	// closeTimeout is how long a client has for its half of the closing handshake.
@@ -44,11 +44,15 @@ func (o *outbox) write(frames ...[]byte) {
 	o.poke()
 }
 
-// finish adds the last frames; after it nothing more can be sent.
+// finish adds the last frames; after it nothing more can be sent. What is pending has to be taken, and the client's half of
+// the closing handshake to come, within closeTimeout.
 func (o *outbox) finish(frames ...[]byte) {
 	o.mu.Lock()
-	o.add(frames)
-	o.finished = true
+	if !o.finished {
+		o.add(frames)
+		o.finished = true
+		o.socket.SetDeadline(time.Now().Add(closeTimeout))
+	}
 	o.mu.Unlock()
 	o.poke()
 }
@@ -88,9 +92,11 @@ func (o *outbox) run() {
 		o.mu.Lock()
 		batch, last := o.pending, o.finished
 		o.pending = spare[:0]
+		if !last {
+			o.socket.SetWriteDeadline(time.Now().Add(writeTimeout))
+		}
 		o.mu.Unlock()
 		if len(batch) > 0 {
-			o.socket.SetWriteDeadline(time.Now().Add(writeTimeout))
 			if _, err := o.socket.Write(batch); err != nil {
 				o.finish()
 				o.socket.Close()
@@ -98,7 +104,6 @@ func (o *outbox) run() {
 			}
 		}
 		if last {
-			o.socket.SetReadDeadline(time.Now().Add(closeTimeout))
 			return
 		}
 		if spare = batch; cap(spare) > keepBuffer {

@@ -5,8 +5,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/ddpgate/ddpgate/ddp"
 	"github.com/gorilla/websocket"
+
+	"github.com/ddpgate/ddpgate/ddp"
 )
 
 // heartbeat is how long a client may be silent before it is pinged, and again before it counts as gone.

@@ -89,7 +89,13 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	if err := s.opts.Validate(); err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	web := &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	web := &http.Server{
+		Handler:           s,
+		ReadHeaderTimeout: 10 * time.Second,
+		BaseContext:       func(net.Listener) context.Context { return ctx }, // so that no method outlasts it
+	}
 	var failed error
 	over := make(chan struct{})
 	go func() {
@@ -104,6 +110,7 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 		end = (*conn).cut
 	}
 	s.stop(end)
+	cancel()
 	web.Close()
 	<-over
 	s.open.Wait()

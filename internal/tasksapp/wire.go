@@ -3,12 +3,13 @@ package tasksapp
 import (
 	"bytes"
 	"compress/flate"
-	"encoding/binary"
 	"fmt"
 	"sync"
 
-	"github.com/ddpgate/ddpgate/ddp"
+	"github.com/gobwas/ws"
 	"github.com/gorilla/websocket"
+
+	"github.com/ddpgate/ddpgate/ddp"
 )
 
 // A wire is the form that a connection's messages have.
@@ -28,12 +29,14 @@ func (w wire) index() int {
 	return i
 }
 
-// frame returns text as one WebSocket frame.
+// frame returns text as the bytes of one WebSocket frame.
 func (w wire) frame(text []byte) []byte {
+	f := ws.NewTextFrame(text)
 	if w.deflater != nil {
-		return frame(0x80|0x40|websocket.TextMessage, w.deflater.deflate(text))
+		f = ws.NewTextFrame(w.deflater.deflate(text))
+		f.Header.Rsv = ws.Rsv(true, false, false)
 	}
-	return frame(0x80|websocket.TextMessage, text)
+	return ws.MustCompileFrame(f)
 }
 
 // A message is one DDP message on its way to any number of connections: it is put into the form of each wire when that
@@ -60,24 +63,9 @@ func (m *message) frame(w wire) []byte {
 	return *made
 }
 
-// frame puts a server's header before a payload (RFC 6455, section 5.2): no mask, one piece.
-func frame(first byte, payload []byte) []byte {
-	f := append(make([]byte, 0, len(payload)+10), first)
-	switch n := len(payload); {
-	case n < 126:
-		f = append(f, byte(n))
-	case n < 1<<16:
-		f = binary.BigEndian.AppendUint16(append(f, 126), uint16(n))
-	default:
-		f = binary.BigEndian.AppendUint64(append(f, 127), uint64(n))
-	}
-	return append(f, payload...)
-}
-
-func controlFrame(opcode int, payload []byte) []byte { return frame(0x80|byte(opcode), payload) }
-
+// closeFrame returns the bytes of a close frame; a code that may not be sent leaves it empty.
 func closeFrame(code int, reason string) []byte {
-	return controlFrame(websocket.CloseMessage, websocket.FormatCloseMessage(code, reason))
+	return ws.MustCompileFrame(ws.NewCloseFrame(websocket.FormatCloseMessage(code, reason)))
 }
 
 // A deflater compresses messages one by one, without context takeover (RFC 7692, section 7.2.1), so that what it makes can
