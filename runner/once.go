@@ -1,0 +1,199 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ddpgate/ddpgate/app"
+	"github.com/ddpgate/ddpgate/drive"
+	"github.com/ddpgate/ddpgate/meter"
+	"github.com/ddpgate/ddpgate/record"
+)
+
+// settleTime is how long after the last disconnect the settled memory is read: long enough for sockets to close and for what a
+// collector does when it is idle, and the same for every run.
+const settleTime = 1500 * time.Millisecond
+
+// outputLines is how many of the app's last lines a failed run keeps.
+const outputLines = 40
+
+// errDied is the cause that ends a load whose app is gone.
+var errDied = errors.New("the app died")
+
+// seen is all that was observed of one run.
+type seen struct {
+	part         *drive.Part // nil where there was no load
+	usage        meter.Usage // while the app ran
+	unmetered    error       // why there is no usage, or less of it
+	begun, ended time.Time   // of the load
+	settled      time.Time   // when the settled memory was read; zero if it was not
+	driver       float64     // CPU seconds of this process over the load
+	startup      float64     // s
+	started      bool        // by us: startup is known
+	exit         *app.Exit   // of an app that ended unasked
+	stopped      error       // why the run was cut short
+}
+
+// once makes one run: it starts the app, drives the load, waits for the app to settle and stops it. It always comes back with
+// a run that has an outcome, and never leaves a process behind.
+func (w *work) once(ctx context.Context, j job, tell teller) (m measured, err error) {
+	begun := time.Now()
+	tell(Starting, drive.Progress{})
+	a, err := app.Start(ctx, j.arm.App, j.arm.Options)
+	if err != nil {
+		return unstarted(ctx, begun, err), nil
+	}
+	s, err := w.observe(ctx, j, a, tell)
+	output := a.Output(outputLines)
+	// The app is stopped even when the run was cut short, and then as patiently as ever.
+	err = errors.Join(err, a.Stop(context.WithoutCancel(ctx)))
+	if err != nil {
+		return measured{}, err
+	}
+	run, err := s.fold(j.scenario)
+	if err != nil {
+		return measured{}, err
+	}
+	run.Started = begun.UTC()
+	if run.Outcome == record.Failed {
+		run.Output = lastLines(s.exit, output)
+	}
+	return measured{run: run}, nil
+}
+
+// unstarted is the run of an app that never got ready.
+func unstarted(ctx context.Context, begun time.Time, err error) measured {
+	run := record.Run{Started: begun.UTC(), Outcome: record.Failed, Died: true}
+	if ctx.Err() != nil {
+		run.Outcome, run.Died = record.Interrupted, false
+		run.Reasons = []string{cut(context.Cause(ctx))}
+		return measured{run: run}
+	}
+	first, _, _ := strings.Cut(err.Error(), "\n") // the output has a place of its own
+	run.Reasons = []string{first}
+	run.LimitedBy = limitedByApp
+	if start := new(app.StartError); errors.As(err, &start) {
+		run.Output = tail(start.Output)
+	}
+	return measured{run: run, broken: true}
+}
+
+// observe drives and meters an app that is ready. An error is one of this program, not of the app.
+func (w *work) observe(ctx context.Context, j job, a *app.App, tell teller) (s seen, err error) {
+	s.startup, s.started = a.Startup()
+	m, err := meter.Start(context.WithoutCancel(ctx), meter.Options{}, targets(j.arm.App, a)...)
+	if err != nil {
+		s.unmetered = err
+	}
+	err = w.load(ctx, j, a, m, &s, func(p drive.Progress) { tell(Driving, p) })
+	if err == nil && s.stopped == nil {
+		tell(Settling, drive.Progress{})
+		s.stopped = settle(ctx, a.Done())
+		s.settled = mark(m)
+	}
+	if m != nil {
+		var missed error
+		s.usage, missed = m.Stop()
+		s.unmetered = errors.Join(s.unmetered, missed)
+	}
+	if exit, gone := a.Exit(); gone {
+		s.exit = &exit
+	}
+	return s, err
+}
+
+// load drives the scenario until it is over, the context ends or the app dies.
+func (w *work) load(ctx context.Context, j job, a *app.App, m *meter.Meter, s *seen, progress func(drive.Progress)) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	watch := make(chan struct{})
+	go func() {
+		defer close(watch)
+		select {
+		case <-a.Done():
+			cancel(errDied)
+		case <-ctx.Done():
+		}
+	}()
+	before, err := meter.Self()
+	if err != nil {
+		return err
+	}
+	s.begun = mark(m)
+	s.part, err = w.hooks.Drive(ctx, j.scenario, drive.Options{URL: a.URL(), Seed: w.plan.seed(j), Progress: progress})
+	s.ended = mark(m)
+	if ctx.Err() != nil {
+		s.stopped, err = context.Cause(ctx), nil
+	}
+	after, selfErr := meter.Self()
+	s.driver = after - before
+	cancel(nil)
+	<-watch
+	return errors.Join(err, selfErr)
+}
+
+// mark samples where there is a meter, and returns the time.
+func mark(m *meter.Meter) time.Time {
+	if m == nil {
+		return time.Now()
+	}
+	return m.Mark()
+}
+
+// settle waits for the app to come to rest, unless it ends.
+func settle(ctx context.Context, done <-chan struct{}) error {
+	timer := time.NewTimer(settleTime)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-done:
+		return errDied
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// pause waits, unless the context ends.
+func pause(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// targets says what is metered: each process that was started, and the roles of what descends from the app.
+func targets(c app.Config, a *app.App) []meter.Target {
+	var found []meter.Target
+	for _, p := range a.Processes() {
+		found = append(found, meter.Target{Role: p.Role, PID: p.PID, Reaper: p.Reaper})
+		if p.Role != roleApp {
+			continue
+		}
+		for _, role := range slices.Sorted(maps.Keys(c.Roles)) {
+			found = append(found, meter.Target{Role: role, PID: p.PID, Reaper: p.Reaper, Match: c.Roles[role]})
+		}
+	}
+	return found
+}
+
+// lastLines returns the last output of the process that ended, of the app if none did.
+func lastLines(exit *app.Exit, output []string) []string {
+	if exit != nil && exit.Role != roleApp {
+		return tail(exit.Output)
+	}
+	return tail(output)
+}
+
+func tail(lines []string) []string { return lines[max(0, len(lines)-outputLines):] }
+
+// seed is what a run's driver draws from. Both arms of a pair draw the same.
+func (p Plan) seed(j job) uint64 {
+	return p.Seed + uint64(j.place)<<32 + uint64(j.pair)
+}

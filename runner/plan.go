@@ -1,0 +1,106 @@
+// Package runner makes one record: it starts the app afresh for each run, drives a scenario against it, meters it, and
+// does so again, for one app or for two that are interleaved on one machine.
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/ddpgate/ddpgate/app"
+	"github.com/ddpgate/ddpgate/drive"
+	"github.com/ddpgate/ddpgate/record"
+	"github.com/ddpgate/ddpgate/scenario"
+)
+
+// A Plan says what to measure, and how often.
+type Plan struct {
+	Arms      []Arm // record.Head, or record.Base and record.Head
+	Scenarios []scenario.Scenario
+	Runs      Runs
+	Seed      uint64 // of the order within pairs and of what the driver draws
+}
+
+// An Arm is one build of the app.
+type Arm struct {
+	Name    string // record.Base or record.Head
+	App     app.Config
+	Options app.Options
+	Version string // for the record, empty if unknown
+}
+
+// Runs says how many runs each scenario gets in each arm.
+type Runs struct {
+	Min      int           // at least 1
+	Max      int           // at least Min; between the two, until Hooks.Settled says that it is enough
+	Warmup   int           // runs that are made first, in each arm, and thrown away
+	Cooldown time.Duration // pause after each run
+	Budget   time.Duration // of the whole record; 0 for none
+}
+
+// Hooks are what the runner is handed to work with. Save, Settled, Failing and Progress may be nil; all are called from
+// one goroutine at a time, Progress from several, one after the other.
+type Hooks struct {
+	// Drive puts one load on the app. It returns the part seen so far when the context ends.
+	Drive func(context.Context, scenario.Scenario, drive.Options) (*drive.Part, error)
+	// Settled says whether more runs of a scenario could still matter. The record holds that scenario alone.
+	Settled func(*record.Record) bool
+	// Failing says whether the record, which holds one scenario with all its runs, is one to stop at.
+	Failing func(*record.Record) bool
+	// Save keeps the record so far. It is called after each run, so that nothing that comes later loses it.
+	Save func(*record.Record) error
+	// Progress is told how far the work has come, several times a second. It must not block.
+	Progress func(Progress)
+}
+
+// Check returns every fault of the plan.
+func (p Plan) Check() error {
+	var faults []error
+	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
+	switch {
+	case len(p.Arms) == 1 && p.Arms[0].Name == record.Head:
+	case len(p.Arms) == 2 && p.Arms[0].Name == record.Base && p.Arms[1].Name == record.Head:
+	default:
+		fault("the arms of a record are %s alone, or %s and %s", record.Head, record.Base, record.Head)
+	}
+	if len(p.Scenarios) == 0 {
+		fault("no scenario to run")
+	}
+	names := make(map[string]bool)
+	for _, s := range p.Scenarios {
+		if names[s.Name] {
+			fault("scenario %s is listed twice", s.Name)
+		}
+		names[s.Name] = true
+	}
+	if p.Runs.Min < 1 {
+		fault("runs.min is %d, must be at least 1", p.Runs.Min)
+	}
+	if p.Runs.Max < p.Runs.Min {
+		fault("runs.max is %d, must be at least runs.min, %d", p.Runs.Max, p.Runs.Min)
+	}
+	if p.Runs.Warmup < 0 {
+		fault("runs.warmup is %d, must not be negative", p.Runs.Warmup)
+	}
+	if p.Runs.Cooldown < 0 || p.Runs.Budget < 0 {
+		fault("runs.cooldown and runs.budget must not be negative")
+	}
+	return errors.Join(faults...)
+}
+
+// order returns the arms in the order in which a scenario's pair of runs is made. Of every two pairs the first has its
+// order by lot and the second the opposite one, so that a machine that slows down favours neither arm.
+//
+// The order depends on the seed, the scenario's place and the pair alone, so that the same seed repeats it.
+func (p Plan) order(place, pair int) []Arm {
+	if len(p.Arms) < 2 {
+		return p.Arms
+	}
+	lot := rand.New(rand.NewPCG(p.Seed, uint64(place)<<32|uint64(pair/2)))
+	if (lot.IntN(2) == 0) == (pair%2 == 0) {
+		return p.Arms
+	}
+	return []Arm{p.Arms[1], p.Arms[0]}
+}

@@ -1,0 +1,94 @@
+package runner
+
+import (
+	"fmt"
+	"runtime"
+	"time"
+
+	"github.com/ddpgate/ddpgate/record"
+	"github.com/ddpgate/ddpgate/scenario"
+)
+
+// What limited a run.
+const (
+	limitedByApp    = "app"
+	limitedByDriver = "driver"
+	limitedByHost   = "host"
+	limitedByNone   = "none"
+)
+
+// What makes a run invalid, fixed beforehand.
+const (
+	maxDriver   = 0.80 // of the driver's CPU allowance
+	minArrivals = 0.99 // of the sessions that were due
+	maxLag      = 0.05 // s, of arrivals, 99th percentile
+	fullMachine = 0.90 // of the cores: above it the driver was late because there was no room
+)
+
+// A load is what the list of invalid runs looks at.
+type load struct {
+	cores   int     // of the machine that this process may use
+	allowed int     // cores that the driver may use at a time
+	seconds float64 // length of the load
+	driver  float64 // CPU seconds of the driver
+	others  float64 // CPU seconds of the app and its services over the arrivals
+	arrival float64 // s, length of the arrivals
+	lag     float64 // s, 99th percentile
+
+	planned, dropped, exhausted int // sessions
+}
+
+// validate holds the run against the list of what makes a run invalid.
+func (s *seen) validate(sc scenario.Scenario, run *record.Run) {
+	l := load{
+		cores: runtime.NumCPU(), allowed: runtime.GOMAXPROCS(0),
+		seconds: s.ended.Sub(s.begun).Seconds(), driver: s.driver, lag: run.Metrics["driver.lag.p99"],
+		planned: s.part.Planned, dropped: s.part.Dropped, exhausted: s.part.Exhausted,
+	}
+	end := s.begun.Add(sc.Arrivals.For)
+	if end.After(s.ended) {
+		end = s.ended
+	}
+	l.arrival = end.Sub(s.begun).Seconds()
+	for _, role := range s.usage.Between(s.begun, end).Roles {
+		l.others += role.CPUSeconds
+	}
+	invalid, late := l.faults()
+	switch {
+	case len(invalid) > 0:
+		run.Outcome, run.LimitedBy = record.Invalid, limitedByDriver
+	case len(late) > 0:
+		run.LimitedBy = limitedByHost
+	}
+	run.Reasons = append(run.Reasons, append(invalid, late...)...)
+}
+
+// faults returns why the run may not be judged, and why it may not pass: where the whole machine was busy the driver was late because
+// the app is slow, which is a finding and no fault of the measurement.
+func (l load) faults() (invalid, late []string) {
+	if share := l.driver / (l.seconds * float64(min(l.allowed, l.cores))); share > maxDriver {
+		invalid = append(invalid, fmt.Sprintf("the driver used %.0f %% of its CPU allowance, more than %.0f %%", share*100, maxDriver*100))
+	}
+	if l.exhausted > 0 {
+		invalid = append(invalid, fmt.Sprintf("the driver ran out of ports or descriptors for %d sessions", l.exhausted))
+	}
+	var slow []string
+	if started := l.planned - l.dropped; float64(started) < minArrivals*float64(l.planned) {
+		slow = append(slow, fmt.Sprintf("only %d of %d sessions were started", started, l.planned))
+	}
+	if l.lag > maxLag {
+		slow = append(slow, fmt.Sprintf("sessions were started late: by %v, 99th percentile", time.Duration(l.lag*float64(time.Second)).Round(time.Millisecond)))
+	}
+	if l.full() {
+		return invalid, slow
+	}
+	return append(invalid, slow...), nil
+}
+
+// full says whether the machine had no room left while sessions arrived.
+func (l load) full() bool {
+	if l.arrival <= 0 || l.seconds <= 0 {
+		return false
+	}
+	return l.others/l.arrival+l.driver/l.seconds >= fullMachine*float64(l.cores)
+}
