@@ -31,6 +31,8 @@ func TestMain(m *testing.M) {
 	if part := os.Getenv("PLAY"); part != "" {
 		os.Exit(play(part))
 	}
+	// A guard is this binary too, and under the race detector each one would wait a second before it exits.
+	os.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE"))
 	goleak.VerifyTestMain(m)
 }
 
