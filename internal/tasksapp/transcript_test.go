@@ -50,7 +50,7 @@ func TestTranscripts(t *testing.T) {
 	}
 }
 
-func readLines(t *testing.T, file string) []line {
+func readLines(t testing.TB, file string) []line {
 	t.Helper()
 	text, err := os.ReadFile(file)
 	if err != nil {
