@@ -1,0 +1,63 @@
+package gate
+
+import (
+	"fmt"
+	"math"
+
+	gonum "gonum.org/v1/gonum/stat"
+
+	"github.com/ddpgate/ddpgate/record"
+)
+
+// match compares the machines of two records.
+func match(base, head record.Environment) Environment {
+	e := Environment{Match: Identical, Differs: []string{}}
+	differ := func(m Match, what string, b, h any) {
+		if b != h {
+			e.Differs = append(e.Differs, fmt.Sprintf("%s: %v in base, %v in head", what, b, h))
+			if e.Match != Mismatched {
+				e.Match = m
+			}
+		}
+	}
+	differ(Mismatched, "cpu", base.CPU, head.CPU)
+	differ(Mismatched, "cores", base.Cores, head.Cores)
+	differ(Mismatched, "arch", base.Arch, head.Arch)
+	differ(Mismatched, "os", base.OS, head.OS)
+	differ(Compatible, "machine", base.Machine, head.Machine)
+	differ(Compatible, "memory", base.Memory, head.Memory)
+	differ(Compatible, "kernel", base.Kernel, head.Kernel)
+	if nameless(base) || nameless(head) {
+		e.Match = Unknown
+	}
+	return e
+}
+
+// nameless says whether nothing is known of the machine, as of imported figures.
+func nameless(e record.Environment) bool { return e.Machine == "" && e.CPU == "" }
+
+// sameKind says whether two machines are of one kind.
+func sameKind(a, b record.Environment) bool {
+	return a.CPU == b.CPU && a.Cores == b.Cores && a.Arch == b.Arch && a.OS == b.OS
+}
+
+const (
+	// agreement is how far the calibration loads of two records may be apart where no A/A records say better.
+	agreement = 0.10
+	// timerFloor is a difference in timer noise, in s, that is none.
+	timerFloor = 0.0005
+)
+
+// unsteady returns why one machine was not the same for both records, empty where it was or nothing is known.
+func unsteady(base, head record.Environment, tolerance float64) string {
+	if len(base.Calibration) > 0 && len(head.Calibration) > 0 {
+		b, h := gonum.Mean(base.Calibration, nil), gonum.Mean(head.Calibration, nil)
+		if away := math.Abs(math.Log(h / b)); !(away <= math.Log1p(tolerance)) {
+			return fmt.Sprintf("the machine ran the calibration load in %.3g s beside base and %.3g s beside head, more than %.0f %% apart", b, h, tolerance*100)
+		}
+	}
+	if b, h := base.Timer, head.Timer; b > 0 && h > 0 && math.Abs(h-b) > max(timerFloor, agreement*max(b, h)) {
+		return fmt.Sprintf("timers fired %.2g ms late beside base and %.2g ms beside head", b*1e3, h*1e3)
+	}
+	return ""
+}

@@ -1,0 +1,85 @@
+package gate
+
+import (
+	"math"
+
+	"github.com/ddpgate/ddpgate/stat"
+)
+
+// evidence is what the runs say about a shift, in badness.
+type evidence interface {
+	// Above returns the chance of an estimate at least as high if the true shift were theta.
+	Above(theta float64) float64
+	// Below returns the chance of an estimate at least as low.
+	Below(theta float64) float64
+	Lower(level float64) float64 // one-sided limits
+	Upper(level float64) float64
+}
+
+// nothing is the evidence of no runs.
+type nothing struct{}
+
+func (nothing) Above(float64) float64 { return 1 }
+func (nothing) Below(float64) float64 { return 1 }
+func (nothing) Lower(float64) float64 { return math.Inf(-1) }
+func (nothing) Upper(float64) float64 { return math.Inf(1) }
+
+// The methods, as verdicts name them.
+const (
+	methodPaired   = "paired-t-log"
+	methodSteady   = "steady-pairs-log"
+	methodWelch    = "welch-t-log"
+	methodHodges   = "hodges-lehmann-log"
+	methodPredict  = "prediction-log"
+	methodFisher   = "fisher-exact"
+	methodModerate = "+moderated"
+)
+
+const (
+	// steadyFrom is the number of pairs from which an odd run can be told from the others.
+	steadyFrom = 8
+	// hodgesFrom is the number of runs a side from which the exact rank test reaches a corrected level.
+	hodgesFrom = 8
+	// signedFrom is the number of pairs from which signed ranks are shown beside.
+	signedFrom = 6
+)
+
+// An estimate is evidence with its middle, and the standard error and degrees of freedom that planning goes by.
+type estimate struct {
+	evidence
+	middle float64
+	se, df float64
+	method string
+}
+
+func ofShift(s stat.Shift, method string) estimate {
+	return estimate{evidence: s, middle: s.Estimate, se: s.SE, df: s.DF, method: method}
+}
+
+// unpaired judges two samples in badness, each run on its own.
+func unpaired(base, head []float64) estimate {
+	w := stat.Welch(base, head)
+	if min(len(base), len(head)) < hodgesFrom {
+		return ofShift(w, methodWelch)
+	}
+	r := stat.HodgesLehmann(base, head)
+	half := (r.Upper(passLevel) - r.Lower(passLevel)) / 2
+	df := float64(len(base) + len(head) - 2)
+	return estimate{evidence: r, middle: r.Estimate, se: half / stat.Quantile(passLevel, df), df: df, method: methodHodges}
+}
+
+// paired judges pairs in badness.
+func paired(pairs []stat.Pair) estimate {
+	if len(pairs) < steadyFrom {
+		return ofShift(stat.Paired(differences(pairs)), methodPaired)
+	}
+	return ofShift(stat.SteadyPairs(pairs).Shift, methodSteady)
+}
+
+func differences(pairs []stat.Pair) []float64 {
+	d := make([]float64, len(pairs))
+	for i, p := range pairs {
+		d[i] = p.Head - p.Base
+	}
+	return d
+}
