@@ -3,6 +3,8 @@ package strictyaml
 import (
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/ddpgate/ddpgate/internal/nearest"
@@ -201,4 +203,42 @@ func (n Node) number(v any) any {
 	}
 	n.Fault("%s is not a number that JSON can hold", n.v.text)
 	return nil
+}
+
+// Field returns the value of a mapping's key, the zero Node if there is none.
+func (n Node) Field(key string) Node {
+	if n.IsMapping() {
+		for _, p := range n.v.pairs {
+			if p.key.text == key {
+				return Node{n.doc, p.value}
+			}
+		}
+	}
+	return Node{}
+}
+
+// At returns the value at a path such as services[1].name, or the nearest one around it that is there.
+func (n Node) At(path string) Node {
+	for path != "" {
+		end := 1 + strings.IndexAny(path[1:]+".", ".[")
+		step := path[:end]
+		path = path[end:]
+		next := n.Field(strings.TrimPrefix(step, "."))
+		if index, isIndex := strings.CutPrefix(step, "["); isIndex {
+			next = n.index(strings.TrimSuffix(index, "]"))
+		}
+		if !next.Present() {
+			return n
+		}
+		n = next
+	}
+	return n
+}
+
+func (n Node) index(text string) Node {
+	i, err := strconv.Atoi(text)
+	if err != nil || !n.Present() || n.v.kind != list || i < 0 || i >= len(n.v.items) {
+		return Node{}
+	}
+	return Node{n.doc, n.v.items[i]}
 }
