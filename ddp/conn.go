@@ -41,9 +41,11 @@ type Options struct {
 	ReadLimit        int64         // bytes of one message, uncompressed; default 64 MiB
 	HandshakeTimeout time.Duration // from dialing until connected; default 10 s
 	WriteTimeout     time.Duration // of one frame; default 10 s
-	// A client that has heard nothing for HeartbeatInterval sends a ping, and gives the connection up when nothing
-	// comes within HeartbeatTimeout. Defaults 17.5 s and 15 s, as Meteor's client.
+	// Each HeartbeatInterval a client that has heard nothing since the last one sends a ping, and gives the connection up
+	// when nothing comes within HeartbeatTimeout. Defaults 17.5 s and 15 s, as Meteor's client.
 	HeartbeatInterval, HeartbeatTimeout time.Duration
+
+	dial func(ctx context.Context, network, address string) (net.Conn, error) // for tests; nil for the network's
 }
 
 func (o Options) withDefaults() Options {
@@ -96,9 +98,10 @@ type Conn struct {
 	calls   int
 
 	wakeAt    time.Time // the handler's
+	woken     error     // why a wake ended the connection
 	beatAt    time.Time // next look at whether anything has come
+	lostAt    time.Time // when a ping has gone unanswered for too long; zero for none that is open
 	heard     bool      // since the last look
-	pinged    bool      // since anything came
 	closing   bool      // by us; what still comes is dropped
 	closeWait time.Time
 }
@@ -146,6 +149,9 @@ func dialVersion(ctx context.Context, address, version string, o Options) (c *Co
 	c = &Conn{options: o, net: conn, wake: wake}
 	c.sock, err = openSocket(ctx, target.url, o, conn)
 	if err == nil {
+		err = ctx.Err() // whose deadline the library may have lifted from the connection
+	}
+	if err == nil {
 		pick, err = c.negotiate(version)
 	}
 	if err != nil || pick != "" {
@@ -161,6 +167,10 @@ func dialVersion(ctx context.Context, address, version string, o Options) (c *Co
 
 // stalledIf gives an error that came of the dial's time limit its name.
 func stalledIf(ctx context.Context, err error) error {
+	var known *ConnError
+	if errors.As(err, &known) && known.Cause == UpgradeRefused {
+		return err
+	}
 	if err != nil && errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
 		return &ConnError{Cause: HandshakeStalled, Err: errors.New("no answer within the time limit")}
 	}
@@ -207,7 +217,7 @@ func parseAddress(address string, transport Transport) (target, error) {
 	if port == "" {
 		port = map[bool]string{false: "80", true: "443"}[t.secure]
 	}
-	prefix := strings.TrimSuffix(strings.TrimSuffix(u.Path, "/websocket"), "/")
+	prefix := strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(u.Path, "/"), "/websocket"), "/")
 	u.Path = prefix + "/websocket"
 	if transport == SockJS {
 		u.Path = prefix + SockJSPath()

@@ -2,7 +2,7 @@ package ddp
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"time"
 )
 
@@ -30,6 +30,8 @@ func (c *Conn) Run(ctx context.Context, h Handler) error {
 			return nil
 		case ctx.Err() != nil:
 			return ctx.Err()
+		case c.woken != nil:
+			return c.woken // and not what the WebSocket library made of it
 		}
 		return err
 	}
@@ -55,8 +57,10 @@ func (c *Conn) Close() {
 // schedule sets the connection's next wake: the handler's, or the next look at the heartbeat.
 func (c *Conn) schedule() {
 	at := c.beatAt
-	if !c.wakeAt.IsZero() && c.wakeAt.Before(at) {
-		at = c.wakeAt
+	for _, t := range []time.Time{c.wakeAt, c.lostAt} {
+		if !t.IsZero() && t.Before(at) {
+			at = t
+		}
 	}
 	if c.closing {
 		at = c.closeWait
@@ -65,13 +69,18 @@ func (c *Conn) schedule() {
 }
 
 func (c *Conn) onWake(now time.Time) error {
+	c.woken = c.wakeUp(now)
+	return c.woken
+}
+
+func (c *Conn) wakeUp(now time.Time) error {
 	if c.closing {
 		if now.Before(c.closeWait) {
 			return nil
 		}
 		return errOver
 	}
-	if !c.wakeAt.IsZero() && !now.Before(c.wakeAt) {
+	if reached(c.wakeAt, now) {
 		c.wakeAt = time.Time{}
 		if err := c.handler.Wake(now); err != nil {
 			return err
@@ -82,23 +91,33 @@ func (c *Conn) onWake(now time.Time) error {
 	return err
 }
 
-// beat looks whether anything has come since the last look. Any message counts as life.
+func reached(t, now time.Time) bool { return !t.IsZero() && !now.Before(t) }
+
+// beat is Meteor's heartbeat: each interval it looks whether anything has come since the look before, and pings if nothing
+// has. Any message counts as life, an answer to the ping or not.
 func (c *Conn) beat(now time.Time) error {
-	if c.closing || now.Before(c.beatAt) {
+	if c.closing {
 		return nil
 	}
-	switch {
-	case c.heard:
-		c.heard, c.pinged = false, false
-		c.beatAt = now.Add(c.options.HeartbeatInterval)
-	case c.pinged:
-		return &ConnError{Cause: HeartbeatLost, Err: errors.New("no answer to a ping within " + c.options.HeartbeatTimeout.String())}
-	default:
-		c.pinged = true
-		c.beatAt = now.Add(c.options.HeartbeatTimeout)
-		return c.send([]byte(`{"msg":"ping"}`))
+	if reached(c.lostAt, now) {
+		if !c.heard {
+			return &ConnError{Cause: HeartbeatLost, Err: fmt.Errorf("nothing came within %v after a ping", c.options.HeartbeatTimeout)}
+		}
+		c.lostAt = time.Time{}
 	}
-	return nil
+	if now.Before(c.beatAt) {
+		return nil
+	}
+	c.beatAt = now.Add(c.options.HeartbeatInterval)
+	if c.heard {
+		c.heard, c.lostAt = false, time.Time{}
+		return nil
+	}
+	if !c.lostAt.IsZero() {
+		return nil // a ping is on its way
+	}
+	c.lostAt = now.Add(c.options.HeartbeatTimeout)
+	return c.send([]byte(`{"msg":"ping"}`))
 }
 
 // frame reads one frame and gives its messages to f; opened is called when a SockJS session opens.

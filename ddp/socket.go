@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -43,7 +44,8 @@ type gorillaSocket struct {
 // writeBuffers is shared by all sockets: a session seldom writes.
 var writeBuffers sync.Pool
 
-const readBufferSize = 4096
+// readBufferSize is small: a wakeConn reads ahead.
+const readBufferSize = 512
 
 func dialGorilla(ctx context.Context, url string, o Options, conn net.Conn) (socket, error) {
 	had := func(context.Context, string, string) (net.Conn, error) { return conn, nil }
@@ -64,24 +66,33 @@ func dialGorilla(ctx context.Context, url string, o Options, conn net.Conn) (soc
 }
 
 func upgradeError(resp *http.Response, err error) error {
-	if resp != nil {
+	if resp != nil && resp.StatusCode != http.StatusSwitchingProtocols {
 		return &ConnError{Cause: UpgradeRefused, Status: resp.StatusCode, Err: err}
 	}
-	var timeout net.Error
-	if errors.As(err, &timeout) && timeout.Timeout() {
-		return &ConnError{Cause: HandshakeStalled, Err: err}
+	return &ConnError{Cause: ioCause(err, HandshakeStalled), Err: err}
+}
+
+// ioCause names an error of a read: the network's if it is that, else the peer's who does not speak WebSocket as agreed.
+func ioCause(err error, timeout Cause) Cause {
+	var network net.Error
+	switch {
+	case errors.As(err, &network) && network.Timeout():
+		return timeout
+	case errors.As(err, &network), errors.Is(err, net.ErrClosed), errors.Is(err, io.ErrClosedPipe), errors.Is(err, io.EOF),
+		errors.Is(err, io.ErrUnexpectedEOF):
+		return Lost
 	}
-	return wrap(Lost, err)
+	return BrokenFraming
 }
 
 func (s *gorillaSocket) next(buf []byte) ([]byte, error) {
 	_, r, err := s.ws.NextReader()
 	if err != nil {
-		return buf, gorillaError(err)
+		return buf, s.failure(err)
 	}
 	buf, err = readAll(r, buf, s.limit)
 	if err != nil {
-		return buf, gorillaError(err)
+		return buf, s.failure(err)
 	}
 	return buf, nil
 }
@@ -106,17 +117,22 @@ func readAll(r io.Reader, buf []byte, limit int64) ([]byte, error) {
 	}
 }
 
-func gorillaError(err error) error {
+func (s *gorillaSocket) failure(err error) error {
+	var known *ConnError
 	var closed *websocket.CloseError
 	switch {
+	case errors.As(err, &known):
+		return err
+	case err == io.ErrUnexpectedEOF: // the library's word for an end in the middle is a CloseError
+		return &ConnError{Cause: BrokenFraming, Err: fmt.Errorf("inflate: %w", err)}
 	case errors.Is(err, websocket.ErrReadLimit):
-		return &ConnError{Cause: TooLarge, Err: err}
+		return &ConnError{Cause: TooLarge, Err: errTooLarge(s.limit)}
 	case errors.As(err, &closed) && closed.Code == websocket.CloseAbnormalClosure:
 		return &ConnError{Cause: Lost, Err: err}
 	case errors.As(err, &closed):
 		return &ConnError{Cause: Closed, Code: closed.Code, Reason: closed.Text, Err: err}
 	}
-	return wrap(Lost, err)
+	return &ConnError{Cause: ioCause(err, Lost), Err: err}
 }
 
 func (s *gorillaSocket) text(payload []byte) error {
@@ -157,12 +173,15 @@ func dialCause(err error) Cause {
 
 // dialNet opens the TCP connection, and TLS on it for a secure address.
 func dialNet(ctx context.Context, secure bool, address, host string, o Options) (net.Conn, *wakeConn, error) {
-	var d net.Dialer
-	tcp, err := d.DialContext(ctx, "tcp", address)
+	dial := o.dial
+	if dial == nil {
+		dial = new(net.Dialer).DialContext
+	}
+	tcp, err := dial(ctx, "tcp", address)
 	if err != nil {
 		return nil, nil, wrap(dialCause(err), err)
 	}
-	wake := &wakeConn{Conn: tcp}
+	wake := newWakeConn(tcp)
 	if !secure {
 		return wake, wake, nil
 	}

@@ -26,6 +26,7 @@ type takeoverSocket struct {
 	timeout time.Duration
 	agreed  string
 	inflate *inflater // nil without permessage-deflate
+	said    bool      // goodbye
 }
 
 func dialTakeover(ctx context.Context, address string, o Options, conn net.Conn) (socket, error) {
@@ -74,20 +75,10 @@ func afterUpgrade(br *bufio.Reader, conn net.Conn) io.Reader {
 
 func gobwasError(err error) error {
 	var status ws.StatusError
-	var timeout net.Error
-	switch {
-	case errors.As(err, &status):
+	if errors.As(err, &status) {
 		return &ConnError{Cause: UpgradeRefused, Status: int(status), Err: err}
-	case errors.As(err, &timeout) && timeout.Timeout():
-		return &ConnError{Cause: HandshakeStalled, Err: err}
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return &ConnError{Cause: Lost, Err: err}
 	}
-	var network *net.OpError
-	if errors.As(err, &network) {
-		return &ConnError{Cause: Lost, Err: err}
-	}
-	return &ConnError{Cause: BrokenFraming, Err: err}
+	return &ConnError{Cause: ioCause(err, HandshakeStalled), Err: err}
 }
 
 func (s *takeoverSocket) extensions() string { return s.agreed }
@@ -106,8 +97,8 @@ func (s *takeoverSocket) next(buf []byte) ([]byte, error) {
 			}
 			continue
 		}
-		if begun != (h.OpCode == ws.OpContinuation) || h.Masked || !begun && h.Rsv1() && s.inflate == nil {
-			return buf, &ConnError{Cause: BrokenFraming, Err: fmt.Errorf("frame of opcode %d out of place", h.OpCode)}
+		if s.misplaced(h, begun) {
+			return buf, &ConnError{Cause: BrokenFraming, Err: fmt.Errorf("frame of opcode %d and flags %03b out of place", h.OpCode, h.Rsv)}
 		}
 		if !begun {
 			begun, compressed = true, h.Rsv1()
@@ -126,6 +117,18 @@ func (s *takeoverSocket) next(buf []byte) ([]byte, error) {
 		return buf, nil
 	}
 	return s.inflated(buf, start)
+}
+
+// misplaced tells whether a data frame may not come here: behind a message's first one if begun.
+func (s *takeoverSocket) misplaced(h ws.Header, begun bool) bool {
+	compressed := h.Rsv1()
+	switch {
+	case h.Masked, h.Rsv2(), h.Rsv3(), compressed && (begun || s.inflate == nil):
+		return true
+	case begun:
+		return h.OpCode != ws.OpContinuation
+	}
+	return h.OpCode != ws.OpText && h.OpCode != ws.OpBinary
 }
 
 // readFull appends n bytes, growing as they come: a length is only the peer's word.
@@ -156,8 +159,8 @@ func (s *takeoverSocket) inflated(buf []byte, start int) ([]byte, error) {
 
 func (s *takeoverSocket) control(h ws.Header) error {
 	var payload [ws.MaxControlFramePayloadSize]byte
-	if h.Length > ws.MaxControlFramePayloadSize || !h.Fin {
-		return &ConnError{Cause: BrokenFraming, Err: errors.New("control frame too long")}
+	if h.Length > ws.MaxControlFramePayloadSize || !h.Fin || h.Masked || h.Rsv != 0 {
+		return &ConnError{Cause: BrokenFraming, Err: errors.New("control frame that is none")}
 	}
 	body := payload[:h.Length]
 	if _, err := io.ReadFull(s.r, body); err != nil {
@@ -166,21 +169,31 @@ func (s *takeoverSocket) control(h ws.Header) error {
 	switch h.OpCode {
 	case ws.OpPing:
 		return s.write(ws.NewPongFrame(body))
+	case ws.OpPong:
+		return nil
 	case ws.OpClose:
-		code, reason := ws.StatusCode(1005), ""
-		if len(body) >= 2 {
-			code, reason = ws.StatusCode(uint16(body[0])<<8|uint16(body[1])), string(body[2:])
-		}
-		// The answer to a close; the connection ends either way.
-		_ = s.write(ws.NewCloseFrame(ws.NewCloseFrameBody(ws.StatusNormalClosure, "")))
-		return &ConnError{Cause: Closed, Code: int(code), Reason: reason}
+		return s.closed(body)
 	}
-	return nil
+	return &ConnError{Cause: BrokenFraming, Err: fmt.Errorf("control frame of opcode %d", h.OpCode)}
+}
+
+// closed answers a close, unless it is itself the answer to ours.
+func (s *takeoverSocket) closed(body []byte) error {
+	code, reason, answer := ws.StatusNoStatusRcvd, "", []byte(nil)
+	if len(body) >= 2 {
+		code, reason, answer = ws.StatusCode(uint16(body[0])<<8|uint16(body[1])), string(body[2:]), bytes.Clone(body[:2])
+	}
+	if !s.said {
+		// The connection ends whether or not the answer arrives.
+		_ = s.write(ws.NewCloseFrame(answer))
+	}
+	return &ConnError{Cause: Closed, Code: int(code), Reason: reason}
 }
 
 func (s *takeoverSocket) text(payload []byte) error { return s.write(ws.NewTextFrame(payload)) }
 
 func (s *takeoverSocket) goodbye(code int) {
+	s.said = true
 	// A peer that does not read is left without one.
 	_ = s.write(ws.NewCloseFrame(ws.NewCloseFrameBody(ws.StatusCode(code), "")))
 }

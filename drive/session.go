@@ -85,9 +85,7 @@ func newSession(l *load, index int, due time.Time) *session {
 // run does the whole session. It returns nil when every step was done.
 func (s *session) run(ctx context.Context) error {
 	start := time.Now()
-	limited, cancel := context.WithDeadline(ctx, s.deadline)
-	conn, err := ddp.Dial(limited, s.url, s.dial)
-	cancel()
+	conn, err := s.connect(ctx)
 	if err != nil {
 		s.shard.censor(histConnect)
 		s.over = time.Now()
@@ -113,6 +111,20 @@ func (s *session) run(ctx context.Context) error {
 		return s.inStep(err)
 	}
 	return nil
+}
+
+// connect dials on a goroutine of its own, whose stack is given back: dialing needs a deep one, and a session that waits a
+// shallow one.
+func (s *session) connect(ctx context.Context) (conn *ddp.Conn, err error) {
+	limited, cancel := context.WithDeadline(ctx, s.deadline)
+	defer cancel()
+	dialed := make(chan struct{})
+	go func() {
+		defer close(dialed)
+		conn, err = ddp.Dial(limited, s.url, s.dial)
+	}()
+	<-dialed
+	return conn, err
 }
 
 // waited returns how long the session waited for the app: its length from its own start, less its pauses.
