@@ -61,13 +61,13 @@ type running struct {
 	over chan struct{} // closed when Serve has returned
 }
 
-func start(t *testing.T, opts Options, l net.Listener, dial func() (net.Conn, error)) *running {
+func start(t *testing.T, app *Server, l net.Listener, dial func() (net.Conn, error)) *running {
 	ctx, cancel := context.WithCancel(t.Context())
 	r := &running{t: t, dial: dial, over: make(chan struct{})}
 	var err error
 	go func() {
 		defer close(r.over)
-		err = New(opts).Serve(ctx, l)
+		err = app.Serve(ctx, l)
 	}()
 	r.stop = func() error {
 		cancel()
@@ -80,7 +80,7 @@ func start(t *testing.T, opts Options, l net.Listener, dial func() (net.Conn, er
 // startPipe starts a server in memory.
 func startPipe(t *testing.T, opts Options) *running {
 	l := newPipeListener()
-	return start(t, opts, l, l.dial)
+	return start(t, New(opts), l, l.dial)
 }
 
 // startTCP starts a server on the loopback interface.
@@ -90,7 +90,7 @@ func startTCP(t *testing.T, opts Options) *running {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return start(t, opts, l, func() (net.Conn, error) {
+	return start(t, New(opts), l, func() (net.Conn, error) {
 		return new(net.Dialer).DialContext(t.Context(), "tcp", l.Addr().String())
 	})
 }

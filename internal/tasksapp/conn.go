@@ -32,7 +32,7 @@ type conn struct {
 }
 
 func newConn(s *Server, socket *websocket.Conn, w wire) *conn {
-	c := &conn{server: s, socket: socket, out: newOutbox(socket.NetConn(), w)}
+	c := &conn{server: s, socket: socket, out: newOutbox(socket.NetConn(), w, s.backlog)}
 	socket.SetPingHandler(func(text string) error {
 		c.out.write(ws.MustCompileFrame(ws.NewPongFrame([]byte(text))))
 		return nil

@@ -14,7 +14,7 @@ import (
 
 // Fifty clients at once, over all forms of wire: each sees its own writes before they are called updated, and all see all.
 func TestCrowd(t *testing.T) {
-	const clients, tasks = 52, 4
+	const clients, tasks = 52, 2
 	server := startTCP(t, Options{})
 	seen := make([]map[string]bool, clients)
 	var everybodySubscribed, group sync.WaitGroup
@@ -146,14 +146,16 @@ func (m *mirror) next() (a answer, err error) {
 // A subscriber that stops reading is cut off and holds up nobody.
 func TestSlowReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		server := startPipe(t, Options{})
+		l, app := newPipeListener(), New(Options{})
+		app.backlog = 1 << 20
+		server := start(t, app, l, l.dial)
 		stuck, writer := server.connected(sockjsPath, false), server.connected(rawPath, false)
 		for _, c := range []*client{stuck, writer} {
 			c.send(`{"msg":"sub","id":"s","name":"fetchTasks","params":[]}`)
 		}
 		writer.want(`{"msg":"ready"`)
-		text := strings.Repeat("x", 1<<19)
-		for i := range maxPending/len(text) + 2 {
+		text := strings.Repeat("x", 1<<17)
+		for i := range app.backlog/len(text) + 2 {
 			id := fmt.Sprint(i)
 			writer.call(id, "insertTask", fmt.Sprintf(`{"sessionId":"a","description":%q}`, text))
 			if got := len(writer.until(`{"msg":"updated","methods":["` + id + `"]}`)); got != 2 {

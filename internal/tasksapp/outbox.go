@@ -7,8 +7,9 @@ import (
 )
 
 const (
-	// maxPending is how many bytes a client may fall behind before it is cut off.
-	maxPending = 4 << 20
+	// defaultBacklog is how many bytes a client may fall behind before it is cut off. A new subscriber is that far behind by
+	// all tasks there are.
+	defaultBacklog = 64 << 20
 	// writeTimeout is how long a client may take nothing at all.
 	writeTimeout = 30 * time.Second
 	// closeTimeout is how long a client has for its half of the closing handshake.
@@ -21,17 +22,18 @@ const (
 // once, so a client that keeps up gets a write a message and one that lags gets fewer, larger ones. A client that falls
 // behind too far is cut off, so that it costs the others nothing.
 type outbox struct {
-	socket net.Conn
-	wire   wire
-	wake   chan struct{} // holds one token while there is something to do
+	socket  net.Conn
+	wire    wire
+	backlog int           // bytes that may be pending
+	wake    chan struct{} // holds one token while there is something to do
 
 	mu       sync.Mutex
 	pending  []byte
 	finished bool // pending is the last that will be written
 }
 
-func newOutbox(socket net.Conn, w wire) *outbox {
-	return &outbox{socket: socket, wire: w, wake: make(chan struct{}, 1)}
+func newOutbox(socket net.Conn, w wire, backlog int) *outbox {
+	return &outbox{socket: socket, wire: w, backlog: backlog, wake: make(chan struct{}, 1)}
 }
 
 func (o *outbox) send(m *message) { o.write(m.frame(o.wire)) }
@@ -62,7 +64,7 @@ func (o *outbox) add(frames [][]byte) {
 		if o.finished {
 			return
 		}
-		if len(o.pending)+len(f) > maxPending {
+		if len(o.pending)+len(f) > o.backlog {
 			o.finished = true
 			o.socket.Close()
 			return

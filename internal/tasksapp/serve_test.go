@@ -96,7 +96,7 @@ func TestServeRefusesOptions(t *testing.T) {
 
 func TestServeLosesListener(t *testing.T) {
 	l := newPipeListener()
-	server := start(t, Options{}, l, l.dial)
+	server := start(t, New(Options{}), l, l.dial)
 	l.Close()
 	<-server.over
 	if err := server.stop(); err == nil || errors.Is(err, http.ErrServerClosed) {

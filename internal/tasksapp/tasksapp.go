@@ -57,6 +57,7 @@ type Server struct {
 	faults   *faults
 	deflater *deflater
 	routes   http.Handler
+	backlog  int           // bytes that a client may fall behind
 	crashed  chan struct{} // closed by the crash
 
 	mu       sync.Mutex
@@ -72,6 +73,7 @@ func New(opts Options) *Server {
 		tasks:    newTasks(opts),
 		faults:   &faults{opts: opts},
 		deflater: newDeflater(),
+		backlog:  defaultBacklog,
 		crashed:  make(chan struct{}),
 		conns:    make(map[*conn]struct{}),
 	}

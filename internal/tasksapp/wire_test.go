@@ -98,7 +98,7 @@ func FuzzReceive(f *testing.F) {
 		client, socket := net.Pipe()
 		defer client.Close()
 		defer socket.Close()
-		c := &conn{server: server, out: newOutbox(socket, wire{})}
+		c := &conn{server: server, out: newOutbox(socket, wire{}, defaultBacklog)}
 		c.session = newSession(server, c, "1")
 		c.receive(t.Context(), nil, text)
 		for len(c.session.queue) > 0 {
