@@ -1,3 +1,5 @@
+//go:build unix
+
 package app
 
 import (
@@ -121,7 +123,7 @@ func parent() int {
 }
 
 func child(session bool, env ...string) *exec.Cmd {
-	cmd := exec.Command("/proc/self/exe")
+	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), env...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: session}
 	if err := cmd.Start(); err != nil {
@@ -297,5 +299,12 @@ func eventually(t *testing.T, what string, so func() bool) {
 		case <-late:
 			t.Fatalf("not so after %v: %s", patience, what)
 		}
+	}
+}
+
+func kill(t *testing.T, pid int) {
+	t.Helper()
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -4,6 +4,10 @@ package meter
 import (
 	"context"
 	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"sync"
 	"time"
 )
 
@@ -25,54 +29,147 @@ type Target struct {
 	// descends from it is, and so is what it has waited for.
 	Reaper int
 	// Match, when set, makes this target only those processes below PID whose name or command line matches the regular
-	// expression, and what descends from them. Without it the target is PID and all below it that has no other role.
+	// expression, and what descends from them. Without it the target is PID and all below it that has no other role. Where a
+	// process matches several, the first one holds.
 	Match string
 }
 
 // A Meter samples process trees until Stop. Its methods may be called from several goroutines.
-type Meter struct{}
+type Meter struct {
+	interval time.Duration
+	ticker   *time.Ticker
+	end      context.CancelFunc
+	sampling sync.WaitGroup
+
+	mu      sync.Mutex
+	ledger  *ledger
+	samples []sample
+	failed  int   // samples that could not be taken
+	why     error // the first of them
+	stopped bool
+}
 
 // Start begins to sample. It fails when a target's process is not there or its expression is wrong. Sampling ends with
 // Stop, or with ctx.
 func Start(ctx context.Context, o Options, targets ...Target) (*Meter, error) {
-	return nil, errors.New("not written yet")
+	s, err := newSource(o)
+	if err != nil {
+		return nil, fmt.Errorf("meter processes: %w", err)
+	}
+	if o.Interval <= 0 {
+		o.Interval = 500 * time.Millisecond
+	}
+	l, err := newLedger(s, targets)
+	if err != nil {
+		return nil, err
+	}
+	if err := l.first(); err != nil {
+		return nil, err
+	}
+	m := &Meter{interval: o.Interval, ledger: l}
+	if m.sample(true); m.failed > 0 {
+		return nil, m.why
+	}
+	ctx, m.end = context.WithCancel(ctx)
+	m.ticker = time.NewTicker(o.Interval)
+	m.sampling.Go(func() {
+		defer m.ticker.Stop()
+		for {
+			select {
+			case <-m.ticker.C:
+				m.sample(false)
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+	return m, nil
+}
+
+// newLedger sorts the targets into trees.
+func newLedger(s source, targets []Target) (*ledger, error) {
+	l := &ledger{source: s, roles: []string{none: ""}}
+	byRoot := make(map[int]*tree)
+	var faults []error
+	for _, t := range targets {
+		at := byRoot[t.PID]
+		if at == nil {
+			at = &tree{root: t.PID}
+			byRoot[t.PID] = at
+			l.trees = append(l.trees, at)
+		}
+		at.reaper = max(at.reaper, t.Reaper)
+		role := l.number(t.Role)
+		match, err := regexp.Compile(t.Match)
+		switch {
+		case t.Role == "" || t.PID <= 0:
+			faults = append(faults, fmt.Errorf("role %q, process %d: no target", t.Role, t.PID))
+		case err != nil:
+			faults = append(faults, fmt.Errorf("role %s: %w", t.Role, err))
+		case t.Match != "":
+			at.rules = append(at.rules, rule{match, role})
+		case at.role != none && at.role != role:
+			faults = append(faults, fmt.Errorf("process %d is both %s and %s", t.PID, l.roles[at.role], t.Role))
+		default:
+			at.role = role
+		}
+	}
+	return l, errors.Join(faults...)
+}
+
+// number returns a role's number.
+func (l *ledger) number(role string) int {
+	i := slices.Index(l.roles, role)
+	if i < 0 {
+		i = len(l.roles)
+		l.roles = append(l.roles, role)
+	}
+	return i
+}
+
+// sample takes a sample and returns its time. One that fails is counted.
+func (m *Meter) sample(fine bool) time.Time {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	at := time.Now()
+	if m.stopped {
+		return at
+	}
+	r, err := m.ledger.take(fine)
+	if err != nil {
+		m.failed++
+		if m.why == nil {
+			m.why = fmt.Errorf("read processes: %w", err)
+		}
+		return at
+	}
+	m.samples = append(m.samples, sample{at, r})
+	return at
 }
 
 // Mark takes a sample at once and returns its time, for Usage.Between and Usage.RAMAt.
-func (m *Meter) Mark() time.Time { return time.Time{} }
+func (m *Meter) Mark() time.Time {
+	at := m.sample(true)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.stopped {
+		m.ticker.Reset(m.interval) // the next interval is a whole one
+	}
+	return at
+}
 
 // Stop takes a last sample, ends the sampling and returns all that was seen. The error tells of samples that could not be
 // taken; the usage is what the others show. Further calls return the same.
-func (m *Meter) Stop() (Usage, error) { return Usage{}, errors.New("not written yet") }
-
-// Usage is what the roles used over a time.
-type Usage struct {
-	// Start is what T counts from.
-	Start time.Time
-	// Seconds is the length of the time.
-	Seconds float64
-	// T are the ends of the sampling intervals, in s from Start, ascending.
-	T []float64
-	// Roles is what each role used. A role of which no process was seen is not in it.
-	Roles map[string]Role
+func (m *Meter) Stop() (Usage, error) {
+	m.end()
+	m.sampling.Wait()
+	m.sample(true)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.stopped = true
+	var err error
+	if m.failed > 0 {
+		err = fmt.Errorf("%d of %d samples could not be taken: %w", m.failed, m.failed+len(m.samples), m.why)
+	}
+	return newUsage(m.ledger.roles, m.samples, m.interval), err
 }
-
-// A Role is what the processes of one role used over a time.
-type Role struct {
-	CPUSeconds float64   // of all its processes, those included that have ended
-	RAMMean    float64   // bytes, resident, over the time in which it had a process
-	RAMPeak    float64   // bytes, largest sample
-	CPU        []float64 // cores in use over each interval that ends at T
-	RAM        []float64 // bytes at T
-	Ended      bool      // no process was left at the end of the time
-}
-
-// Between returns the usage from a to b. Times of Mark are exact; others are interpolated between samples.
-func (u Usage) Between(a, b time.Time) Usage { return Usage{} }
-
-// RAMAt returns the resident memory in bytes of each role at a time: of the sample nearest to it. A role that had no process
-// then is not in it.
-func (u Usage) RAMAt(at time.Time) map[string]float64 { return nil }
-
-// Self returns the CPU seconds, user and system, that this process has used since it started, without its children.
-func Self() (float64, error) { return 0, errors.New("not written yet") }

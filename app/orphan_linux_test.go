@@ -20,13 +20,6 @@ func familyOf(t *testing.T, c *cast) Config {
 	return serving(t, c, "NAME=app", "FAMILY=yes")
 }
 
-func kill(t *testing.T, pid int) {
-	t.Helper()
-	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
-}
-
 func TestStopLeavesNothing(t *testing.T) {
 	c := newCast(t)
 	a := started(t, familyOf(t, c), Options{Grace: 200 * time.Millisecond})

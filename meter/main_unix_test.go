@@ -1,0 +1,80 @@
+//go:build unix
+
+package meter
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// usedWithChildren is what this process and the children that it has waited for have used, in CPU seconds.
+func usedWithChildren() float64 {
+	var sum float64
+	for _, who := range []int{unix.RUSAGE_SELF, unix.RUSAGE_CHILDREN} {
+		var u unix.Rusage
+		if err := unix.Getrusage(who, &u); err != nil {
+			panic(err)
+		}
+		sum += time.Duration(u.Utime.Nano() + u.Stime.Nano()).Seconds()
+	}
+	return sum
+}
+
+// touch takes memory that stays resident.
+func touch(n int) {
+	b, err := unix.Mmap(-1, 0, n, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
+	if err != nil {
+		panic(err)
+	}
+	for i := 0; i < n; i += os.Getpagesize() {
+		b[i] = 1
+	}
+}
+
+// serveAndBurn is an app. At each request it starts a program that is orphaned at once, in a session of its own, which uses 200 ms of
+// CPU time and then ends; the answer comes when it has.
+func serveAndBurn() {
+	if os.Getenv("ORPHAN") != "" {
+		burn(200 * time.Millisecond)
+		conn, err := net.Dial("unix", os.Getenv("ORPHAN"))
+		if err != nil {
+			panic(err)
+		}
+		conn.Close()
+		return
+	}
+	ln, err := net.Listen("tcp", os.Getenv("ADDR"))
+	if err != nil {
+		panic(err)
+	}
+	http.Serve(ln, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/orphan" {
+			return
+		}
+		at := fmt.Sprintf("%s/orphan", os.Getenv("DIR"))
+		back, err := net.Listen("unix", at)
+		if err != nil {
+			panic(err)
+		}
+		defer back.Close()
+		cmd := exec.Command("sh", "-c", `"$0" &`, os.Args[0])
+		cmd.Env = append(os.Environ(), "ORPHAN="+at)
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		if err := cmd.Run(); err != nil {
+			panic(err)
+		}
+		conn, err := back.Accept()
+		if err != nil {
+			panic(err)
+		}
+		conn.Read(make([]byte, 1)) // until it has ended
+		conn.Close()
+	}))
+}
