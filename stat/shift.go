@@ -37,16 +37,23 @@ func (s Shift) Below(theta float64) float64 {
 }
 
 // Lower returns the one-sided lower limit: the true shift is above it with that confidence, 0.5 <= level < 1.
-func (s Shift) Lower(level float64) float64 { return s.Estimate - s.margin(level) }
+func (s Shift) Lower(level float64) float64 {
+	if !(s.DF > 0) {
+		return math.Inf(-1)
+	}
+	return s.Estimate - s.margin(level)
+}
 
 // Upper returns the one-sided upper limit.
-func (s Shift) Upper(level float64) float64 { return s.Estimate + s.margin(level) }
+func (s Shift) Upper(level float64) float64 {
+	if !(s.DF > 0) {
+		return math.Inf(1)
+	}
+	return s.Estimate + s.margin(level)
+}
 
 func (s Shift) margin(level float64) float64 {
-	switch {
-	case !(s.DF > 0):
-		return math.Inf(1)
-	case s.SE == 0:
+	if s.SE == 0 {
 		return 0
 	}
 	return s.SE * Quantile(level, s.DF)
