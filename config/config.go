@@ -20,7 +20,7 @@ const File = "ddpgate.yml"
 // A Config is all that the file says, checked, with defaults for what it does not say. Paths in it are relative to the
 // directory that ddpgate runs in, wherever the file stands.
 type Config struct {
-	App       *app.Config // nil for the embedded tasks app
+	App       *app.Config // nil for the embedded tasks app; its URL may be empty where it has a command
 	Base      *app.Config // the second arm: App with what the base block changes; nil if there is none
 	Scenarios []*scenario.Scenario
 	Runs      Runs

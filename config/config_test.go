@@ -176,11 +176,14 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		faults := []error{c.Runs.Validate(), c.Gate.Validate(), c.Baseline.Validate()}
-		if c.App != nil {
-			faults = append(faults, c.App.Validate())
-		}
-		if c.Base != nil {
-			faults = append(faults, c.Base.Validate())
+		for _, a := range []*app.Config{c.App, c.Base} {
+			if a != nil {
+				complete := *a
+				if complete.URL == "" {
+					complete.URL = "http://127.0.0.1:3000"
+				}
+				faults = append(faults, complete.Validate())
+			}
 		}
 		for _, s := range c.Scenarios {
 			faults = append(faults, s.Validate())

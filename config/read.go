@@ -27,7 +27,7 @@ func (r *reader) config(n strictyaml.Node) *Config {
 	if block := f["app"]; block.Present() {
 		c.App = new(app.Config)
 		block.Decode(c.App)
-		blame(block, c.App.Validate())
+		blame(block, validate(*c.App))
 	}
 	if block := f["base"]; block.Present() {
 		c.Base = base(block, c.App)
@@ -39,6 +39,14 @@ func (r *reader) config(n strictyaml.Node) *Config {
 	f["baseline"].Decode(&c.Baseline)
 	blame(f["baseline"], c.Baseline.Validate())
 	return c
+}
+
+// validate leaves it open where an app that is started here answers: whoever starts it has a usual address.
+func validate(c app.Config) error {
+	if c.URL == "" && len(c.Command) > 0 {
+		c.URL = "http://localhost"
+	}
+	return c.Validate()
 }
 
 // base returns the app of the second arm: the first, with what the block changes.
@@ -53,8 +61,8 @@ func base(n strictyaml.Node, head *app.Config) *app.Config {
 	if reflect.DeepEqual(&b, head) {
 		n.Fault("base is the same as app; to test one build against itself, run with --aa")
 	}
-	known := strictyaml.Each(head.Validate())
-	for _, err := range strictyaml.Each(b.Validate()) {
+	known := strictyaml.Each(validate(*head))
+	for _, err := range strictyaml.Each(validate(b)) {
 		inherited := func(other error) bool { return other.Error() == err.Error() }
 		if !slices.ContainsFunc(known, inherited) {
 			blame(n, err)
