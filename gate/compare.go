@@ -105,6 +105,7 @@ func (j *judgement) compareRatios(c *comparison, m matched) {
 		return
 	}
 	c.estimate = j.estimate(c, m, base, head)
+	j.calibrated(c, m)
 	if j.doubt != "" {
 		c.hold, c.estimate.evidence = j.doubt, nothing{}
 	}
@@ -205,20 +206,29 @@ func because(m matched, name string) string {
 func (j *judgement) estimate(c *comparison, m matched, base, head []float64) estimate {
 	switch j.v.Design {
 	case OtherMachines:
-		return j.predicted(c, m, base, head)
+		return j.predicted(c, m, head)
 	case Pairs:
-		pairs := make([]stat.Pair, 0, len(base))
-		for _, p := range m.pairs {
-			b, wrongBase := value(p.base, c.def.Name)
-			h, wrongHead := value(p.head, c.def.Name)
-			if wrongBase == "" && wrongHead == "" {
-				pairs = append(pairs, stat.Pair{Base: float64(c.scale) * b, Head: float64(c.scale) * h, HeadFirst: p.head.Started.Before(p.base.Started)})
-			}
-		}
+		pairs := c.statPairs(m)
 		c.second(pairs)
-		return paired(pairs)
+		c.flagPairs(pairs)
+		return j.paired(c, m, pairs)
 	}
-	return unpaired(c.scale.all(base), c.scale.all(head))
+	base, head = c.scale.all(base), c.scale.all(head)
+	c.flag(base, head)
+	return j.unpaired(c, m, base, head)
+}
+
+// statPairs returns the pairs in which both runs have the metric, in badness.
+func (c *comparison) statPairs(m matched) []stat.Pair {
+	pairs := make([]stat.Pair, 0, len(m.pairs))
+	for _, p := range m.pairs {
+		b, wrongBase := value(p.base, c.def.Name)
+		h, wrongHead := value(p.head, c.def.Name)
+		if wrongBase == "" && wrongHead == "" {
+			pairs = append(pairs, stat.Pair{Base: float64(c.scale) * b, Head: float64(c.scale) * h, HeadFirst: p.head.Started.Before(p.base.Started)})
+		}
+	}
+	return pairs
 }
 
 // all turns logarithms into badness.

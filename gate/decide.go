@@ -120,10 +120,6 @@ func (c *comparison) needed(failLevel, passLevel float64) int {
 	return 0
 }
 
-// failLevel and passLevel turn a share of the whole level into that of this test.
-func (j *judgement) failLevel(_ *comparison, share float64) float64 { return share }
-func (j *judgement) passLevel(*comparison) float64                  { return 1 - passLevel }
-
 // sum takes the build's outcome from its parts.
 func (j *judgement) sum() {
 	v := j.v

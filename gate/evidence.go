@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/ddpgate/ddpgate/stat"
@@ -57,10 +58,10 @@ func ofShift(s stat.Shift, method string) estimate {
 }
 
 // unpaired judges two samples in badness, each run on its own.
-func unpaired(base, head []float64) estimate {
+func (j *judgement) unpaired(c *comparison, m matched, base, head []float64) estimate {
 	w := stat.Welch(base, head)
-	if min(len(base), len(head)) < hodgesFrom {
-		return ofShift(w, methodWelch)
+	if n, k := float64(len(base)), float64(len(head)); min(n, k) < hodgesFrom {
+		return j.moderated(c, m, w, w.SE*w.SE/(1/n+1/k), false, methodWelch)
 	}
 	r := stat.HodgesLehmann(base, head)
 	half := (r.Upper(passLevel) - r.Lower(passLevel)) / 2
@@ -69,11 +70,16 @@ func unpaired(base, head []float64) estimate {
 }
 
 // paired judges pairs in badness.
-func paired(pairs []stat.Pair) estimate {
-	if len(pairs) < steadyFrom {
-		return ofShift(stat.Paired(differences(pairs)), methodPaired)
+func (j *judgement) paired(c *comparison, m matched, pairs []stat.Pair) estimate {
+	if n := float64(len(pairs)); n < steadyFrom {
+		s := stat.Paired(differences(pairs))
+		return j.moderated(c, m, s, s.SE*s.SE*n/2, false, methodPaired)
 	}
-	return ofShift(stat.SteadyPairs(pairs).Shift, methodSteady)
+	s := stat.SteadyPairs(pairs)
+	if s.PulledIn > 0 {
+		c.finding.warn(fmt.Sprintf("%d of %d runs lay far from the others and were pulled in", s.PulledIn, 2*len(pairs)))
+	}
+	return j.moderated(c, m, s.Shift, s.Variance, true, methodSteady)
 }
 
 func differences(pairs []stat.Pair) []float64 {

@@ -97,10 +97,12 @@ type judgement struct {
 	comparisons []*comparison
 	unmeasured  []string // what could not be measured at all
 	cut         string   // which record was interrupted
+	levels      map[look]float64
+	changes     map[subject][]float64 // what A/A records saw, as badness
 }
 
 func newJudgement(p Policy, head *record.Record) *judgement {
-	return &judgement{policy: p, head: head, v: &Verdict{Metrics: []Finding{}, Confidence: p.confidence()}}
+	return &judgement{policy: p, head: head, levels: make(map[look]float64), v: &Verdict{Metrics: []Finding{}, Confidence: p.confidence()}}
 }
 
 func (j *judgement) warn(format string, args ...any) {

@@ -26,7 +26,7 @@ func (j *judgement) kin(base, head *record.Record) []*record.Record {
 
 // predicted holds head, as one draw of what machines of its kind do, against the spread of the baseline's records. More runs on
 // one machine never make a machine's difference significant.
-func (j *judgement) predicted(c *comparison, m matched, _, head []float64) estimate {
+func (j *judgement) predicted(c *comparison, m matched, head []float64) estimate {
 	var means, spreads, lengths []float64
 	for _, r := range j.past {
 		s := r.Scenario(m.scenario)
@@ -65,6 +65,3 @@ func inverses(x []float64) []float64 {
 	}
 	return inv
 }
-
-// agreement returns how far apart the calibration loads of two records of one machine may be.
-func (j *judgement) agreement() float64 { return agreement }

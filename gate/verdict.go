@@ -51,6 +51,7 @@ type Finding struct {
 
 	Threshold       float64 `json:"threshold"`       // ratio, always positive; widened by the floor and by an accepted change
 	Floor           float64 `json:"floor,omitempty"` // base units: a smaller change than this is none
+	Holds           float64 `json:"holds,omitempty"` // ratio: the smallest threshold that A/A records say this machine can hold
 	NBase           int     `json:"n_base"`          // runs
 	NHead           int     `json:"n_head"`
 	SmallestVisible float64 `json:"smallest_visible"` // ratio: the smallest change that these runs could have shown
