@@ -201,10 +201,25 @@ func (r *reader) params(n strictyaml.Node, path string) []any {
 	r.places[path] = n
 	var params []any
 	for i, item := range n.Items() {
-		r.places[fmt.Sprintf("%s[%d]", path, i)] = item
-		params = append(params, item.Value())
+		params = append(params, r.value(item, fmt.Sprintf("%s[%d]", path, i)))
 	}
 	return params
+}
+
+// value reads a JSON value and remembers where its parts stand.
+func (r *reader) value(n strictyaml.Node, path string) any {
+	r.places[path] = n
+	switch {
+	case n.IsList():
+		for i, item := range n.Items() {
+			r.value(item, fmt.Sprintf("%s[%d]", path, i))
+		}
+	case n.IsMapping():
+		for _, e := range n.Entries() {
+			r.value(e.Value, path+"."+e.Name)
+		}
+	}
+	return n.Value()
 }
 
 func (r *reader) call(n strictyaml.Node, path string) *Call {
@@ -234,7 +249,7 @@ func (r *reader) doc(f map[string]strictyaml.Node, path string) Doc {
 	if match := f["match"]; match.Present() {
 		d.Match = make(map[string]any)
 		for _, e := range match.Entries() {
-			d.Match[e.Name] = e.Value.Value()
+			d.Match[e.Name] = r.value(e.Value, path+".match."+e.Name)
 		}
 	}
 	if add := f["append"]; add.Present() {

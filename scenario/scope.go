@@ -91,7 +91,7 @@ func (sc *scope) doc(path string, d Doc) {
 	}
 	sc.template(path+".id", d.ID)
 	for _, field := range slices.Sorted(maps.Keys(d.Match)) {
-		sc.value(path+".match", d.Match[field], 0)
+		sc.value(path+".match."+field, d.Match[field], 0)
 	}
 	if d.Gone && len(d.Append) > 0 {
 		sc.fault(path+".append", "a document that is gone has nothing to append")
@@ -178,12 +178,12 @@ func (sc *scope) value(path string, v any, depth int) {
 	case string:
 		sc.template(path, v)
 	case []any:
-		for _, item := range v {
-			sc.value(path, item, depth+1)
+		for i, item := range v {
+			sc.value(fmt.Sprintf("%s[%d]", path, i), item, depth+1)
 		}
 	case map[string]any:
 		for _, key := range slices.Sorted(maps.Keys(v)) {
-			sc.value(path, v[key], depth+1)
+			sc.value(path+"."+key, v[key], depth+1)
 		}
 	case nil, bool:
 	case int64, float64:

@@ -44,6 +44,9 @@ func (n Node) Faulty() bool {
 // IsScalar reports whether the value is text, a number or a truth value.
 func (n Node) IsScalar() bool { return n.Present() && n.v.kind == scalar }
 
+// IsList reports whether the value is a list.
+func (n Node) IsList() bool { return n.Present() && n.v.kind == list }
+
 // IsMapping reports whether the value is a mapping.
 func (n Node) IsMapping() bool { return n.Present() && n.v.kind == mapping }
 
