@@ -49,6 +49,7 @@ func TestExamplesOfConfigurations(t *testing.T) {
 		}
 		return chat(t), nil
 	}
+	schema := compiled(t, "")
 	all := blocks(t, "../docs/config.md")
 	for i, b := range all {
 		_, err := Parse(File, []byte(b.text), readFile)
@@ -58,7 +59,7 @@ func TestExamplesOfConfigurations(t *testing.T) {
 				t.Errorf("%s\n%v", b.text, err)
 				continue
 			}
-			if err := compiled(t, "").Validate(asJSON(t, []byte(b.text))); err != nil {
+			if err := schema.Validate(asJSON(t, []byte(b.text))); err != nil {
 				t.Errorf("%s\n%v", b.text, err)
 			}
 		case "yaml wrong":
@@ -69,6 +70,7 @@ func TestExamplesOfConfigurations(t *testing.T) {
 
 // Each example of a scenario is one that is accepted, whole or as steps, or is followed by what its author is told.
 func TestExamplesOfScenarios(t *testing.T) {
+	schema := compiled(t, "scenario")
 	all := blocks(t, "../docs/scenarios.md")
 	for i, b := range all {
 		text := b.text
@@ -82,7 +84,7 @@ func TestExamplesOfScenarios(t *testing.T) {
 				t.Errorf("%s\n%v", b.text, err)
 				continue
 			}
-			if err := compiled(t, "scenario").Validate(asJSON(t, []byte(text))); err != nil {
+			if err := schema.Validate(asJSON(t, []byte(text))); err != nil {
 				t.Errorf("%s\n%v", b.text, err)
 			}
 		case "yaml wrong":
