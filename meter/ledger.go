@@ -23,7 +23,6 @@ type ledger struct {
 	members   map[int]*member // by pid
 	strangers map[int]bool    // processes that were listed the last time, and belong to no target
 	used      []float64       // s by role since the first reading
-	unseen    []float64       // s by role, reaped and not credited yet; below 0 by rounding
 }
 
 // A tree is a process and all that descends from it.
@@ -32,6 +31,8 @@ type tree struct {
 	reaper int // pid, or 0
 	role   int
 	rules  []rule
+	unseen []float64 // s by role: what was reaped since the last reading, less what had been seen of it
+	debt   float64   // s that were credited too early, because of rounding
 }
 
 // A rule gives matching processes a role.
@@ -66,8 +67,9 @@ const rounding = 2 * tick
 // first finds the targets' processes. It must be called once, before take.
 func (l *ledger) first() error {
 	l.members, l.strangers = make(map[int]*member), make(map[int]bool)
-	l.used, l.unseen = make([]float64, len(l.roles)), make([]float64, len(l.roles))
+	l.used = make([]float64, len(l.roles))
 	for _, t := range l.trees {
+		t.unseen = make([]float64, len(l.roles))
 		for _, pid := range []int{t.reaper, t.root} {
 			if pid == 0 {
 				continue
@@ -93,7 +95,6 @@ func (l *ledger) first() error {
 	// Roles come down from parents, so they are given from the top; what was used until now is nobody's.
 	l.book(s)
 	clear(l.used)
-	clear(l.unseen)
 	return nil
 }
 
@@ -137,19 +138,36 @@ func (l *ledger) book(s snapshot) {
 		if !m.hidden {
 			l.used[m.role] += max(0, p.cpu-m.cpu)
 		}
-		l.unseen[m.role] += max(0, p.reaped-m.reaped)
+		m.tree.unseen[m.role] += max(0, p.reaped-m.reaped)
 		p.cpu, p.reaped = max(p.cpu, m.cpu), max(p.reaped, m.reaped)
 		m.process = p
 	}
 	for _, m := range gone {
 		if heir := l.heirOf(m, gone); heir != nil && !m.hidden {
-			l.unseen[heir.role] -= m.cpu + m.reaped
+			m.tree.unseen[heir.role] -= m.cpu + m.reaped
 		}
 	}
-	for role, seconds := range l.unseen {
-		l.used[role] += max(0, seconds)
-		l.unseen[role] = min(0, max(seconds, -rounding*float64(len(gone)+1)))
+	for _, t := range l.trees {
+		l.settle(t, rounding*float64(len(gone)+1))
 	}
+}
+
+// settle credits what ended unseen in a tree. Where a role has less than nothing, somebody else of the tree has reaped what the
+// role's heir was thought to. What is missing in the whole tree beyond the rounding was reaped by nobody.
+func (l *ledger) settle(t *tree, rounding float64) {
+	for role, seconds := range t.unseen {
+		if seconds < 0 {
+			t.debt -= seconds
+			t.unseen[role] = 0
+		}
+	}
+	for role, seconds := range t.unseen {
+		paid := min(seconds, t.debt)
+		t.debt -= paid
+		l.used[role] += seconds - paid
+	}
+	clear(t.unseen)
+	t.debt = min(t.debt, rounding)
 }
 
 // admit returns the member for a process of a snapshot, made if need be, with its parents before it.
