@@ -126,7 +126,7 @@ func TestRecordOfARunIsSound(t *testing.T) {
 	if missing := run.Missing["cpu_seconds"]; missing == "" {
 		t.Error("nothing was metered, and cpu_seconds is not missing")
 	}
-	sc := describe(load20)
+	sc := Describe(load20)
 	sc.Runs = []record.Run{run}
 	if _, err := record.Encode(&record.Record{Scenarios: []record.Scenario{sc}}); err != nil {
 		t.Error(err)
@@ -136,29 +136,32 @@ func TestRecordOfARunIsSound(t *testing.T) {
 func TestListOfInvalidRuns(t *testing.T) {
 	sound := load{cores: 2, allowed: 2, seconds: 20, driver: 10, others: 10, arrival: 20, lag: 0.001, planned: 100}
 	for _, tt := range []struct {
-		name          string
-		load          func(*load)
-		invalid, late string
+		name               string
+		load               func(*load)
+		driver, host, slow string
 	}{
 		{name: "sound", load: func(*load) {}},
 		{name: "driver at its limit", load: func(l *load) { l.driver = 32 }},
-		{name: "driver above its limit", load: func(l *load) { l.driver = 33 }, invalid: "82 % of its CPU allowance"},
-		{name: "one processor allowed", load: func(l *load) { l.allowed, l.driver = 1, 17 }, invalid: "allowance"},
-		{name: "late on an idle machine", load: func(l *load) { l.lag = 0.06 }, invalid: "late: by 60ms"},
-		{name: "late on a full machine", load: func(l *load) { l.lag, l.others = 0.06, 27 }, late: "late"},
+		{name: "driver above its limit", load: func(l *load) { l.driver = 33 }, driver: "82 % of its CPU allowance"},
+		{name: "one processor allowed", load: func(l *load) { l.allowed, l.driver = 1, 17 }, driver: "allowance"},
+		{name: "out of descriptors", load: func(l *load) { l.exhausted = 1 }, driver: "descriptors for 1 sessions"},
+		{name: "late on an idle machine", load: func(l *load) { l.lag = 0.06 }, host: "late, by 60ms"},
+		{name: "late on a full machine", load: func(l *load) { l.lag, l.others = 0.06, 27 }, slow: "late"},
 		{name: "a session dropped", load: func(l *load) { l.dropped = 1 }},
-		{name: "sessions dropped", load: func(l *load) { l.dropped = 2 }, invalid: "98 of 100"},
-		{name: "out of descriptors", load: func(l *load) { l.exhausted = 1 }, invalid: "descriptors for 1 sessions"},
+		{name: "sessions dropped", load: func(l *load) { l.dropped = 2 }, host: "98 of 100"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			l := sound
 			tt.load(&l)
-			invalid, late := l.faults()
-			if got := strings.Join(invalid, "\n"); !strings.Contains(got, tt.invalid) || (got == "") != (tt.invalid == "") {
-				t.Errorf("invalid for %q, want %q", got, tt.invalid)
-			}
-			if got := strings.Join(late, "\n"); !strings.Contains(got, tt.late) || (got == "") != (tt.late == "") {
-				t.Errorf("late for %q, want %q", got, tt.late)
+			driver, host, slow := l.faults()
+			for _, list := range []struct {
+				name, want string
+				got        []string
+			}{{"driver", tt.driver, driver}, {"host", tt.host, host}, {"slow", tt.slow, slow}} {
+				got := strings.Join(list.got, "\n")
+				if !strings.Contains(got, list.want) || (got == "") != (list.want == "") {
+					t.Errorf("%s: %q, want %q", list.name, got, list.want)
+				}
 			}
 		})
 	}

@@ -51,7 +51,7 @@ func (w *work) do(ctx context.Context) error {
 		defer cancel()
 	}
 	for place := range w.plan.Scenarios {
-		w.rec.Scenarios = append(w.rec.Scenarios, describe(w.plan.Scenarios[place]))
+		w.rec.Scenarios = append(w.rec.Scenarios, Describe(w.plan.Scenarios[place]))
 		var err error
 		if place == 0 {
 			err = w.warmUp(ctx)

@@ -56,8 +56,8 @@ func (p Plan) fill(rec *record.Record) {
 	}
 }
 
-// describe returns the scenario's entry in a record, without runs.
-func describe(s scenario.Scenario) record.Scenario {
+// Describe returns the scenario's entry in a record, without runs.
+func Describe(s scenario.Scenario) record.Scenario {
 	return record.Scenario{
 		Name: s.Name, Identity: s.Identity(), Resolved: &s,
 		Load: record.Load{Rate: s.Arrivals.Rate, For: s.Arrivals.For.Seconds()},

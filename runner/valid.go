@@ -3,6 +3,7 @@ package runner
 import (
 	"fmt"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/ddpgate/ddpgate/record"
@@ -53,36 +54,40 @@ func (s *seen) validate(sc scenario.Scenario, run *record.Run) {
 	for _, role := range s.usage.Between(s.begun, end).Roles {
 		l.others += role.CPUSeconds
 	}
-	invalid, late := l.faults()
+	driver, host, slow := l.faults()
 	switch {
-	case len(invalid) > 0:
+	case len(driver) > 0:
 		run.Outcome, run.LimitedBy = record.Invalid, limitedByDriver
-	case len(late) > 0:
+	case len(host) > 0:
+		run.Outcome, run.LimitedBy = record.Invalid, limitedByHost
+	case len(slow) > 0:
 		run.LimitedBy = limitedByHost
 	}
-	run.Reasons = append(run.Reasons, append(invalid, late...)...)
+	run.Reasons = slices.Concat(run.Reasons, driver, host, slow)
 }
 
-// faults returns why the run may not be judged, and why it may not pass: where the whole machine was busy the driver was late because
-// the app is slow, which is a finding and no fault of the measurement.
-func (l load) faults() (invalid, late []string) {
+// faults returns why the run may not be judged, for what lies with the driver and with the machine, and why it may not pass:
+// where the app kept the whole machine busy the driver was late because the app is slow, which is a finding and no
+// fault of the measurement.
+func (l load) faults() (driver, host, slow []string) {
 	if share := l.driver / (l.seconds * float64(min(l.allowed, l.cores))); share > maxDriver {
-		invalid = append(invalid, fmt.Sprintf("the driver used %.0f %% of its CPU allowance, more than %.0f %%", share*100, maxDriver*100))
+		driver = append(driver, fmt.Sprintf("the driver used %.0f %% of its CPU allowance, more than %.0f %%", share*100, maxDriver*100))
 	}
 	if l.exhausted > 0 {
-		invalid = append(invalid, fmt.Sprintf("the driver ran out of ports or descriptors for %d sessions", l.exhausted))
+		driver = append(driver, fmt.Sprintf("the driver ran out of ports or descriptors for %d sessions", l.exhausted))
 	}
-	var slow []string
+	var late []string
 	if started := l.planned - l.dropped; float64(started) < minArrivals*float64(l.planned) {
-		slow = append(slow, fmt.Sprintf("only %d of %d sessions were started", started, l.planned))
+		late = append(late, fmt.Sprintf("only %d of %d sessions were started", started, l.planned))
 	}
 	if l.lag > maxLag {
-		slow = append(slow, fmt.Sprintf("sessions were started late: by %v, 99th percentile", time.Duration(l.lag*float64(time.Second)).Round(time.Millisecond)))
+		lag := time.Duration(l.lag * float64(time.Second)).Round(time.Millisecond)
+		late = append(late, fmt.Sprintf("sessions were started late, by %v in the 99th percentile", lag))
 	}
 	if l.full() {
-		return invalid, slow
+		return driver, nil, late
 	}
-	return append(invalid, slow...), nil
+	return driver, late, nil
 }
 
 // full says whether the machine had no room left while sessions arrived.

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ddpgate/ddpgate/gate"
+	"github.com/ddpgate/ddpgate/record"
+	"github.com/ddpgate/ddpgate/report"
+	"github.com/ddpgate/ddpgate/runner"
+)
+
+// announce says beforehand what is going to be measured and how long it takes.
+func announce(p runner.Plan, e runner.Estimate, gates bool) string {
+	runs := p.Runs
+	least, most := min(runs.Min, e.Fit), e.Fit
+	if !gates {
+		most = least
+	}
+	count, length := fmt.Sprint(least), "about "+roughly(e.Least)
+	if most > least {
+		count += fmt.Sprintf(" to %d", most)
+		length += ", or up to " + roughly(e.Most) + " where that is not enough to decide"
+	}
+	each := " each"
+	if len(p.Arms) > 1 {
+		each = " each of base and head, taking turns"
+	}
+	s := count + plural(most, " run") + each
+	if len(p.Scenarios) > 1 {
+		s = fmt.Sprintf("%d scenarios, %s", len(p.Scenarios), s)
+	} else {
+		s = p.Scenarios[0].Name + ", " + strings.Replace(s, " each", "", 1)
+	}
+	if runs.Warmup > 0 {
+		s += fmt.Sprintf(", after %d%s", runs.Warmup, plural(runs.Warmup, " warm-up"))
+	}
+	if runs.Budget > 0 && e.Fit < runs.Max {
+		s += fmt.Sprintf("; no more than %d of %d runs fit the budget of %s", e.Fit, runs.Max, roughly(runs.Budget))
+	}
+	return s + ": " + length
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return noun
+	}
+	return noun + "s"
+}
+
+// describeRun says what became of a run.
+func describeRun(p runner.Progress) string {
+	run := p.Over
+	s := fmt.Sprintf("%s: %s", runName(p), run.Outcome)
+	for _, name := range []string{"time", "cpu_seconds", "ram"} {
+		if v, found := run.Metrics[name]; found {
+			s += fmt.Sprintf(", %s %s", name, report.Figure(name, v))
+		}
+	}
+	if len(run.Reasons) > 0 {
+		s += ": " + strings.Join(run.Reasons, "; ")
+	}
+	return s
+}
+
+// conclude judges the record, says so, and keeps it as a baseline where that was asked for.
+func (r *runCmd) conclude(ctx context.Context, c *command, m *measurement, rec *record.Record) (int, error) {
+	if rec.Interrupted {
+		fmt.Fprintf(c.Stderr, "ddpgate: interrupted; the record so far is %s\n", m.out)
+		return exitUnmeasured, nil
+	}
+	v, err := m.judge.verdict(rec)
+	if err != nil {
+		return 0, usage(err)
+	}
+	shown := report.Comparison{Verdict: v, Base: m.judge.base, Head: rec}
+	if err := c.print(shown, r.JSON); err != nil {
+		return 0, err
+	}
+	if !r.JSON {
+		fmt.Fprintf(c.Stdout, "\nrecord: %s\n", m.out)
+	}
+	if err := r.keep(ctx, c, m, rec, v.Outcome); err != nil {
+		return 0, err
+	}
+	if m.judge.missing != nil && r.SaveBaseline != m.judge.missing.Key {
+		fmt.Fprintf(c.Stderr, "hint: %s\n", m.judge.missing.Hint())
+	}
+	return c.exit(v, m.judge.policy), nil
+}
+
+// keep makes the record a baseline. One that regressed or could not be measured would hide what comes after it.
+func (r *runCmd) keep(ctx context.Context, c *command, m *measurement, rec *record.Record, o gate.Outcome) error {
+	switch {
+	case r.SaveBaseline == "":
+		return nil
+	case o == gate.Regression || o == gate.Unmeasured:
+		c.warn("not saved as a baseline of %s: the verdict is %v", r.SaveBaseline, o)
+		return nil
+	}
+	if _, err := m.store.Save(ctx, r.SaveBaseline, rec, time.Now()); err != nil {
+		return err
+	}
+	if !r.JSON {
+		fmt.Fprintf(c.Stdout, "saved as the newest baseline of %s in %v\n", r.SaveBaseline, m.store)
+	}
+	return nil
+}
+
+// print writes a verdict with its records to stdout.
+func (c *command) print(shown report.Comparison, asJSON bool) error {
+	if asJSON {
+		return printJSON(c.Stdout, shown.Verdict)
+	}
+	return report.Text(c.Stdout, shown, c.layout())
+}
+
+// layout is how text is laid out on stdout.
+func (c *command) layout() report.Options {
+	width, _ := terminal(c.Stdout)
+	return report.Options{Width: min(width, 120), Color: c.colour(c.Stdout)}
+}
+
+// exit returns the exit code of a verdict. An inconclusive one that only warns does so loudly.
+func (c *command) exit(v *gate.Verdict, p gate.Policy) int {
+	if v.Outcome == gate.Inconclusive && p.Warns() {
+		c.warn("INCONCLUSIVE, and let through as asked: %s", v.Reason)
+	}
+	return v.Exit(p.Warns())
+}
