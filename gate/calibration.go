@@ -98,7 +98,7 @@ func (j *judgement) spreads(c *comparison, m matched, steady bool) []stat.Spread
 			continue
 		}
 		earlier := matched{scenario: s.Name}
-		keep := func(record.Run) {}
+		keep := func(*record.Run) {}
 		earlier.base, earlier.head = newSide(s, record.Base, keep), newSide(s, record.Head, keep)
 		earlier.pairs = pairsOf(earlier.base, earlier.head)
 		if spread := c.spread(earlier, steady); spread.DF > 0 {

@@ -61,9 +61,9 @@ func comparableRuns(scenario string, base, head []record.Run) error {
 // extensions returns all that runs negotiated, in words, empty where they do not say.
 func extensions(runs []record.Run) string {
 	var all []string
-	for _, r := range runs {
-		if r.Extensions != "" {
-			all = append(all, r.Extensions)
+	for i := range runs {
+		if e := runs[i].Extensions; e != "" {
+			all = append(all, e)
 		}
 	}
 	slices.Sort(all)
@@ -72,13 +72,13 @@ func extensions(runs []record.Run) string {
 
 // instrumented says whether Node's own figures were asked for: some run has one, or says why not.
 func instrumented(runs []record.Run) bool {
-	for _, r := range runs {
-		for name := range r.Metrics {
+	for i := range runs {
+		for name := range runs[i].Metrics {
 			if strings.HasPrefix(name, "node.") {
 				return true
 			}
 		}
-		for name := range r.Missing {
+		for name := range runs[i].Missing {
 			if strings.HasPrefix(name, "node.") {
 				return true
 			}
@@ -89,7 +89,12 @@ func instrumented(runs []record.Run) bool {
 
 // measured says whether there is a run that has figures.
 func measured(runs []record.Run) bool {
-	return slices.ContainsFunc(runs, func(r record.Run) bool { return len(r.Metrics) > 0 && whole(r) })
+	for i := range runs {
+		if len(runs[i].Metrics) > 0 && whole(&runs[i]) {
+			return true
+		}
+	}
+	return false
 }
 
 // differing names what differs between two versions of a scenario.

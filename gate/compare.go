@@ -19,11 +19,11 @@ type matched struct {
 }
 
 // A couple is two runs that were made one after the other.
-type couple struct{ base, head record.Run }
+type couple struct{ base, head *record.Run }
 
 // pairsOf returns the pairs of which both runs may be judged, in order.
 func pairsOf(base, head side) []couple {
-	heads := make(map[int]record.Run, len(head.runs))
+	heads := make(map[int]*record.Run, len(head.runs))
 	for _, r := range head.runs {
 		heads[r.Pair] = r
 	}
@@ -124,12 +124,6 @@ func geometric(logarithms []float64) float64 { return math.Exp(gonum.Mean(logari
 // samples returns both sides' logarithms, and of pairs only those in which both runs have the metric.
 func (c *comparison) samples(m matched) (base, head []float64, fault string) {
 	name, f := c.def.Name, &c.finding
-	if m.pairs != nil {
-		m.base.runs, m.head.runs = nil, nil
-		for _, p := range m.pairs {
-			m.base.runs, m.head.runs = append(m.base.runs, p.base), append(m.head.runs, p.head)
-		}
-	}
 	base, warning, fatal := m.base.values(name, record.Base)
 	f.warn(warning)
 	head, warning, fatalHead := m.head.values(name, record.Head)
@@ -140,7 +134,7 @@ func (c *comparison) samples(m matched) (base, head []float64, fault string) {
 	if fatal != "" || m.pairs == nil {
 		return base, head, fatal
 	}
-	base, head = nil, nil
+	base, head = base[:0], head[:0]
 	for _, p := range m.pairs {
 		b, wrongBase := value(p.base, name)
 		h, wrongHead := value(p.head, name)
@@ -209,12 +203,16 @@ func (j *judgement) estimate(c *comparison, m matched, base, head []float64) est
 		return j.predicted(c, m, head)
 	case Pairs:
 		pairs := c.statPairs(m)
-		c.second(pairs)
-		c.flagPairs(pairs)
+		if c.finding.Gated {
+			c.second(pairs)
+			c.flagPairs(pairs)
+		}
 		return j.paired(c, m, pairs)
 	}
 	base, head = c.scale.all(base), c.scale.all(head)
-	c.flag(base, head)
+	if c.finding.Gated {
+		c.flag(base, head)
+	}
 	return j.unpaired(c, m, base, head)
 }
 

@@ -45,13 +45,14 @@ func (j *judgement) holm(family []*comparison, p func(*comparison) float64) (rej
 // change in either direction.
 func (j *judgement) settle(c *comparison, level float64, worse, better bool) {
 	f := &c.finding
+	e, pass := c.estimate, j.passLevel(c)
+	upper := e.Upper(1 - pass)
 	if f.Method != "" && !c.settled {
-		c.limits(1-level, 1-j.passLevel(c))
+		c.limits(e.Lower(1-level), upper, 1-level, 1-pass)
 	}
 	if c.settled || f.Reason != "" {
 		return
 	}
-	e, upper := c.estimate, c.estimate.Upper(1-j.passLevel(c))
 	switch {
 	case worse && e.middle >= c.delta:
 		f.Outcome = Regression
@@ -63,14 +64,13 @@ func (j *judgement) settle(c *comparison, level float64, worse, better bool) {
 		f.Outcome = Pass
 	default:
 		f.Reason = c.undecided(worse)
-		f.RunsNeeded = c.needed(level, j.passLevel(c))
+		f.RunsNeeded = c.needed(level, pass)
 	}
 }
 
 // limits fills in the interval and what these runs could have shown.
-func (c *comparison) limits(lowerLevel, upperLevel float64) {
+func (c *comparison) limits(lower, upper, lowerLevel, upperLevel float64) {
 	f, e := &c.finding, c.estimate
-	lower, upper := e.Lower(lowerLevel), e.Upper(upperLevel)
 	f.LowerLevel, f.UpperLevel = lowerLevel, upperLevel
 	switch {
 	case math.IsInf(lower, -1) && math.IsInf(upper, 1):

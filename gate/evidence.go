@@ -63,8 +63,8 @@ func (j *judgement) unpaired(c *comparison, m matched, base, head []float64) est
 	if n, k := float64(len(base)), float64(len(head)); min(n, k) < hodgesFrom {
 		return j.moderated(c, m, w, w.SE*w.SE/(1/n+1/k), false, methodWelch)
 	}
-	r := stat.HodgesLehmann(base, head)
-	half := (r.Upper(passLevel) - r.Lower(passLevel)) / 2
+	r := j.ranks.HodgesLehmann(base, head)
+	half := r.Upper(passLevel) - r.Estimate
 	df := float64(len(base) + len(head) - 2)
 	return estimate{evidence: r, middle: r.Estimate, se: half / stat.Quantile(passLevel, df), df: df, method: methodHodges}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ddpgate/ddpgate/metric"
 	"github.com/ddpgate/ddpgate/record"
+	"github.com/ddpgate/ddpgate/stat"
 )
 
 // Judge holds head against a stored baseline: the head arm of one record against the head arm of another. An error means that
@@ -98,6 +99,7 @@ type judgement struct {
 	unmeasured  []string // what could not be measured at all
 	cut         string   // which record was interrupted
 	levels      map[look]float64
+	ranks       stat.Ranks
 	changes     map[subject][]float64 // what A/A records saw, as badness
 }
 
@@ -116,8 +118,8 @@ func (j *judgement) interrupted(which string, rec *record.Record) {
 	}
 }
 
-func (j *judgement) discard(scenario string) func(record.Run) {
-	return func(r record.Run) { j.v.Discarded = append(j.v.Discarded, discarded(scenario, r)) }
+func (j *judgement) discard(scenario string) func(*record.Run) {
+	return func(r *record.Run) { j.v.Discarded = append(j.v.Discarded, discarded(scenario, r)) }
 }
 
 // sameVersion says whether both arms are known to be one build.

@@ -33,7 +33,7 @@ func (j *judgement) predicted(c *comparison, m matched, head []float64) estimate
 		if s == nil || s.Identity != j.head.Scenario(m.scenario).Identity {
 			continue
 		}
-		sd := newSide(s, record.Head, func(record.Run) {})
+		sd := newSide(s, record.Head, func(*record.Run) {})
 		logarithms, _, fatal := sd.values(c.def.Name, record.Head)
 		if fatal != "" || len(logarithms) == 0 {
 			continue

@@ -15,7 +15,7 @@ const healthy = 0.99
 // A side is one arm of one scenario: the runs that may be judged, in the order in which they were made.
 type side struct {
 	present   bool         // the record has the scenario
-	runs      []record.Run // outcome ok or failed
+	runs      []*record.Run // outcome ok or failed
 	attempted int          // runs that were made, judged or not
 	invalid   int          // runs that may not be judged
 	died      int          // of the judged runs, those in which the app ended by itself
@@ -24,12 +24,13 @@ type side struct {
 }
 
 // newSide sorts an arm's runs. What is not judged goes to discard.
-func newSide(s *record.Scenario, arm string, discard func(record.Run)) side {
+func newSide(s *record.Scenario, arm string, discard func(*record.Run)) side {
 	if s == nil {
 		return side{}
 	}
-	sd := side{present: true}
-	for _, r := range s.Runs {
+	sd := side{present: true, runs: make([]*record.Run, 0, len(s.Runs))}
+	for i := range s.Runs {
+		r := &s.Runs[i]
 		if r.Arm != arm {
 			continue
 		}
@@ -49,7 +50,7 @@ func newSide(s *record.Scenario, arm string, discard func(record.Run)) side {
 	return sd
 }
 
-func count(r record.Run) stat.Count { return stat.Count{OK: r.Sessions.OK, Of: r.Sessions.Planned} }
+func count(r *record.Run) stat.Count { return stat.Count{OK: r.Sessions.OK, Of: r.Sessions.Planned} }
 
 // sound says whether the side is a healthy arm: something ran, nothing died, and its sessions ended well.
 func (s side) sound() bool {
@@ -57,7 +58,7 @@ func (s side) sound() bool {
 }
 
 // whole says whether a run's figures may be compared: a failed run is never a fast run.
-func whole(r record.Run) bool {
+func whole(r *record.Run) bool {
 	if r.Outcome == record.OK {
 		return true
 	}
@@ -66,7 +67,7 @@ func whole(r record.Run) bool {
 }
 
 // value returns the logarithm of a run's metric, or why it has none that a ratio can be formed with.
-func value(r record.Run, name string) (logarithm float64, problem string) {
+func value(r *record.Run, name string) (logarithm float64, problem string) {
 	v, ok := r.Metrics[name]
 	switch {
 	case !whole(r) && r.Died:
@@ -88,6 +89,7 @@ func value(r record.Run, name string) (logarithm float64, problem string) {
 // values returns the logarithms of the runs that have the metric, and what is wrong with the others: fatal where a value is
 // there that must not be, else a warning.
 func (s side) values(name, arm string) (logarithms []float64, warning, fatal string) {
+	logarithms = make([]float64, 0, len(s.runs))
 	lacking, why := 0, ""
 	for _, r := range s.runs {
 		v, problem := value(r, name)
@@ -117,7 +119,7 @@ func (s side) has(name string) bool {
 }
 
 // discarded describes a run that is not judged.
-func discarded(scenario string, r record.Run) Discarded {
+func discarded(scenario string, r *record.Run) Discarded {
 	d := Discarded{Scenario: scenario, Arm: r.Arm, Index: r.Index, Reasons: r.Reasons}
 	if len(d.Reasons) == 0 {
 		d.Reasons = []string{strings.TrimSpace(string(r.Outcome) + " run")}

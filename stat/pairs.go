@@ -25,6 +25,9 @@ type Steady struct {
 const (
 	// far is how many standard deviations, by the median distance, a value may lie from the middle before it is pulled in.
 	far = 3
+	// searched is what finding the middle and the drift costs, in degrees of freedom. It was simulated, so that an unchanged
+	// build with twelve gated metrics of two modes each fails in 1 % of records and not in 1.2 %.
+	searched = 0.75
 	// alike is the level of the test whether the values of a pair are more alike than those of different pairs.
 	alike = 0.95
 )
@@ -34,7 +37,7 @@ const (
 //
 //   - The drift over the pairs is taken out, by the median of all slopes between two pairs (Theil 1950, Sen 1968).
 //   - Values more than three standard deviations from the middle of their side are pulled in to three (winsorized, Dixon and
-//     Tukey 1968); each costs half a degree of freedom, and finding the middle as much.
+//     Tukey 1968); each costs half a degree of freedom.
 //   - What the second place in a pair costs is estimated with the shift, by least squares over the pairs.
 //   - The spread of the pairs' sums joins that of their differences, unless an F test at 5 % on either side says that they
 //     differ, as they do where the machine moves from pair to pair: recovery of inter-block information (Yates 1940).
@@ -59,7 +62,7 @@ func SteadyPairs(pairs []Pair) Steady {
 	}
 	estimate, rest, share, used := intercept(order, diffs)
 	_, between := gonum.MeanVariance(sums, nil)
-	dfDiffs, dfSums := max(n-used-0.5-lost, 1), max(n-2.5-lost, 1)
+	dfDiffs, dfSums := max(n-used-searched-lost, 1), max(n-2-searched-lost, 1)
 	s := Steady{PulledIn: pulled, Variance: rest / dfDiffs / 2}
 	variance, df := rest/dfDiffs, dfDiffs
 	if f := between * (n - 1) / dfSums / variance; used == 2 && alikeSpread(f, dfSums, dfDiffs) {
@@ -84,8 +87,7 @@ func undrifted(pairs []Pair) (base, head []float64) {
 			slopes = append(slopes, (q.Base+q.Head-p.Base-p.Head)/float64(4*(j+1)))
 		}
 	}
-	slices.Sort(slopes)
-	slope := middle(slopes)
+	slope := Median(slopes)
 	for i, p := range pairs {
 		first, second := slope*float64(2*i), slope*float64(2*i+1)
 		if p.HeadFirst {

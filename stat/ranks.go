@@ -16,13 +16,20 @@ type RankShift struct {
 	null     []float64 // null[k]: chance that at least k differences are positive if nothing shifted
 }
 
+// Ranks compares samples by ranks. It keeps the distributions that it has counted out, one for each pair of sizes. It is for one
+// goroutine at a time; the zero value is ready.
+type Ranks struct {
+	untied map[[2]int][]float64
+}
+
 // HodgesLehmann returns the shift from base to head. Ties between the sides count against whatever is to be shown.
-func HodgesLehmann(base, head []float64) RankShift {
-	diffs := differences(base, head)
-	if len(diffs) == 0 {
+func (r *Ranks) HodgesLehmann(base, head []float64) RankShift {
+	if len(base) == 0 || len(head) == 0 {
 		return RankShift{Estimate: math.NaN()}
 	}
-	return RankShift{Estimate: middle(diffs), diffs: diffs, null: rankSums(base, head)}
+	base, head = ascending(base), ascending(head)
+	diffs := differences(base, head)
+	return RankShift{Estimate: middle(diffs), diffs: diffs, null: r.null(base, head)}
 }
 
 // HodgesLehmannEstimate returns the estimate alone, NaN where a side is empty.
@@ -30,19 +37,7 @@ func HodgesLehmannEstimate(base, head []float64) float64 {
 	if len(base) == 0 || len(head) == 0 {
 		return math.NaN()
 	}
-	return middle(differences(base, head))
-}
-
-// differences returns all head - base, ascending.
-func differences(base, head []float64) []float64 {
-	diffs := make([]float64, 0, len(base)*len(head))
-	for _, h := range head {
-		for _, b := range base {
-			diffs = append(diffs, h-b)
-		}
-	}
-	slices.Sort(diffs)
-	return diffs
+	return middle(differences(ascending(base), ascending(head)))
 }
 
 // Above returns the chance of differences as high if the true shift were theta.
@@ -50,8 +45,8 @@ func (r RankShift) Above(theta float64) float64 {
 	if len(r.diffs) == 0 {
 		return 1
 	}
-	above := len(r.diffs) - upperBound(r.diffs, theta)
-	return r.null[above]
+	atMost := sort.Search(len(r.diffs), func(i int) bool { return r.diffs[i] > theta })
+	return r.null[len(r.diffs)-atMost]
 }
 
 // Below returns the chance of differences as low if the true shift were theta.
@@ -88,28 +83,36 @@ func (r RankShift) critical(alpha float64) int {
 	return k
 }
 
-func upperBound(sorted []float64, v float64) int {
-	n, _ := slices.BinarySearchFunc(sorted, v, func(e, v float64) int {
-		if e > v {
-			return 1
-		}
-		return -1
-	})
-	return n
-}
-
 // exactRanks is the most values for which the rank sum's distribution is counted out; above it, it is taken as normal.
 const exactRanks = 50
 
-// rankSums returns, for k from 0 to all pairs, the chance that head wins at least k pairs, a tie counted as half, over all
-// ways to deal the values to the sides.
-func rankSums(base, head []float64) []float64 {
-	all := slices.Concat(base, head)
-	slices.Sort(all)
+// null returns, for k from 0 to all pairs, the chance that head wins at least k pairs, a tie counted as half, over all ways to
+// deal the values of two ascending samples to the sides.
+func (r *Ranks) null(base, head []float64) []float64 {
 	n, m := len(head), len(base)
-	tied := false
-	ranks := make([]int, 0, len(all)) // doubled mid-ranks
-	cubes := 0.0
+	all := make([]float64, n+m)
+	merge(all, base, head)
+	ranks, cubes := midRanks(all)
+	switch {
+	case len(all) > exactRanks:
+		return normalRankSums(n, m, cubes)
+	case cubes > 0:
+		return tail(deal(ranks, n), 2, n, m)
+	}
+	known, ok := r.untied[[2]int{n, m}]
+	if !ok {
+		if r.untied == nil {
+			r.untied = make(map[[2]int][]float64)
+		}
+		known = tail(untied(n, m), 1, n, m)
+		r.untied[[2]int{n, m}] = known
+	}
+	return known
+}
+
+// midRanks returns the doubled ranks of ascending values, equal ones sharing theirs, and the sum of t^3 - t over the ties.
+func midRanks(all []float64) (doubled []int, cubes float64) {
+	doubled = make([]int, 0, len(all))
 	for i := 0; i < len(all); {
 		j := i
 		for j < len(all) && all[j] == all[i] {
@@ -117,19 +120,12 @@ func rankSums(base, head []float64) []float64 {
 		}
 		t := float64(j - i)
 		cubes += t*t*t - t
-		tied = tied || j-i > 1
 		for range j - i {
-			ranks = append(ranks, i+j+1)
+			doubled = append(doubled, i+j+1)
 		}
 		i = j
 	}
-	switch {
-	case len(all) > exactRanks:
-		return normalRankSums(n, m, cubes)
-	case !tied:
-		return tail(untied(n, m), 1, n, m)
-	}
-	return tail(deal(ranks, n), 2, n, m)
+	return doubled, cubes
 }
 
 // untied counts, for each number of pairs that head wins, the ways to deal n values to head and m to base (Mann and Whitney
@@ -200,57 +196,4 @@ func normalRankSums(n, m int, cubes float64) []float64 {
 		}
 	}
 	return null
-}
-
-// SignedRank returns the exact chance of signed ranks this high if the differences were symmetric around 0 (Wilcoxon 1945),
-// ties counted by mid-ranks and zeros ranked but won by neither (Pratt 1959). It returns 1 for none.
-func SignedRank(d []float64) float64 {
-	sorted := slices.Clone(d)
-	slices.SortFunc(sorted, func(a, b float64) int { return cmpAbs(a, b) })
-	ways, won := []float64{1}, 0
-	for i := 0; i < len(sorted); {
-		j := i
-		for j < len(sorted) && math.Abs(sorted[j]) == math.Abs(sorted[i]) {
-			j++
-		}
-		for _, v := range sorted[i:j] {
-			if v == 0 {
-				continue
-			}
-			rank := i + j + 1 // doubled
-			if v > 0 {
-				won += rank
-			}
-			ways = flip(ways, rank)
-		}
-		i = j
-	}
-	sum, total := 0.0, 0.0
-	for s, w := range ways {
-		total += w
-		if s >= won {
-			sum += w
-		}
-	}
-	return sum / total
-}
-
-// flip adds one rank that is won or not.
-func flip(ways []float64, rank int) []float64 {
-	next := make([]float64, len(ways)+rank)
-	for s, w := range ways {
-		next[s] += w / 2
-		next[s+rank] += w / 2
-	}
-	return next
-}
-
-func cmpAbs(a, b float64) int {
-	switch a, b := math.Abs(a), math.Abs(b); {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }

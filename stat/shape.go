@@ -2,7 +2,6 @@ package stat
 
 import (
 	"math"
-	"slices"
 
 	gonum "gonum.org/v1/gonum/stat"
 )
@@ -55,9 +54,7 @@ func TwoModes(x []float64) bool {
 	if n < 8 {
 		return false
 	}
-	sorted := slices.Clone(x)
-	slices.Sort(sorted)
-	return within(sorted) < 1-2/math.Pi-0.86/math.Sqrt(float64(n))
+	return within(ascending(x)) < 1-2/math.Pi-0.86/math.Sqrt(float64(n))
 }
 
 // within returns the share of the squared spread that the best split into two groups leaves within them, 1 where there is none.

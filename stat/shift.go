@@ -4,7 +4,6 @@ package stat
 
 import (
 	"math"
-	"slices"
 
 	gonum "gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
@@ -59,9 +58,6 @@ func (s Shift) margin(level float64) float64 {
 	return s.SE * Quantile(level, s.DF)
 }
 
-// Quantile returns the quantile of Student's t.
-func Quantile(p, df float64) float64 { return distuv.StudentsT{Sigma: 1, Nu: df}.Quantile(p) }
-
 // Welch estimates mean(head) - mean(base) of two samples whose spread may differ (Welch 1947, degrees of freedom by
 // Satterthwaite 1946). With fewer than two values on a side DF is 0.
 func Welch(base, head []float64) Shift {
@@ -94,9 +90,7 @@ func Median(x []float64) float64 {
 	if len(x) == 0 {
 		return math.NaN()
 	}
-	sorted := slices.Clone(x)
-	slices.Sort(sorted)
-	return middle(sorted)
+	return middle(ascending(x))
 }
 
 func middle(sorted []float64) float64 {

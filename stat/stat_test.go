@@ -45,7 +45,7 @@ func TestAgainstKnownFigures(t *testing.T) {
 	// Their permeability of the placenta: W = 35, p = 0.1272 one-sided; Hodges-Lehmann 0.305.
 	term := []float64{0.80, 0.83, 1.89, 1.04, 1.45, 1.38, 1.91, 1.64, 0.73, 1.46}
 	weeks := []float64{1.15, 0.88, 0.90, 0.74, 1.21}
-	hl := HodgesLehmann(weeks, term)
+	hl := new(Ranks).HodgesLehmann(weeks, term)
 	near(t, "Hodges-Lehmann", hl.Estimate, 0.305, 1e-9)
 	near(t, "rank sum p", hl.Above(0), 0.1272, 1e-4)
 	near(t, "rank sum lower", hl.Lower(0.975), -0.15, 0.08)
@@ -116,13 +116,13 @@ func TestRankSumsAgree(t *testing.T) {
 	for i := range ranks {
 		ranks[i] = 2 * (i + 1)
 	}
-	exact, dealt, normal := rankSums(base, head), tail(deal(ranks, 6), 2, 6, 7), normalRankSums(6, 7, 0)
+	exact, dealt, normal := new(Ranks).null(base, ascending(head)), tail(deal(ranks, 6), 2, 6, 7), normalRankSums(6, 7, 0)
 	for k := range exact {
 		near(t, "dealt", dealt[k], exact[k], 1e-12)
 		near(t, "normal", normal[k], exact[k], 0.01)
 	}
 	// All tied: the shift is what it is, and none is shown.
-	r := HodgesLehmann([]float64{1, 1, 1, 1, 1}, []float64{1, 1, 1, 1, 1})
+	r := new(Ranks).HodgesLehmann([]float64{1, 1, 1, 1, 1}, []float64{1, 1, 1, 1, 1})
 	if r.Above(0) != 1 || r.Below(0) != 1 || r.Lower(0.95) != 0 || r.Upper(0.95) != 0 {
 		t.Errorf("all tied: %v %v %v %v", r.Above(0), r.Below(0), r.Lower(0.95), r.Upper(0.95))
 	}
@@ -135,12 +135,40 @@ func TestTooFew(t *testing.T) {
 			t.Errorf("%+v claims to know something", s)
 		}
 	}
-	if r := HodgesLehmann(nil, []float64{1}); r.Above(0) != 1 || !math.IsInf(r.Upper(0.9), 1) {
+	if r := new(Ranks).HodgesLehmann(nil, []float64{1}); r.Above(0) != 1 || !math.IsInf(r.Upper(0.9), 1) {
 		t.Error("no runs claim to know something")
 	}
 	if !math.IsInf(Tolerance(nil, 0.95, 0.95), 1) {
 		t.Error("no values have a tolerance bound")
 	}
+}
+
+// The quantile is the distribution's inverse wherever the gate asks.
+func TestQuantile(t *testing.T) {
+	for _, df := range []float64{1, 2.5, 3, 4.2, 9, 30, 1000} {
+		for _, p := range []float64{0.001, 0.3, 0.5, 0.8, 0.95, 0.9975, 0.999999} {
+			got := Quantile(p, df)
+			near(t, "chance below the quantile", 1-Shift{Estimate: got, SE: 1, DF: df}.Above(0), p, 1e-9)
+		}
+	}
+}
+
+// Merging rows of differences is the same as sorting them.
+func TestDifferences(t *testing.T) {
+	value := rapid.OneOf(rapid.Float64Range(-5, 5), rapid.Map(rapid.IntRange(-2, 2), func(i int) float64 { return float64(i) }))
+	rapid.Check(t, func(t *rapid.T) {
+		base, head := rapid.SliceOfN(value, 1, 9).Draw(t, "base"), rapid.SliceOfN(value, 1, 9).Draw(t, "head")
+		var all []float64
+		for _, h := range head {
+			for _, b := range base {
+				all = append(all, h-b)
+			}
+		}
+		slices.Sort(all)
+		if got := differences(ascending(base), ascending(head)); !slices.Equal(got, all) {
+			t.Fatalf("got %v, want %v", got, all)
+		}
+	})
 }
 
 func TestModerate(t *testing.T) {
@@ -260,11 +288,11 @@ func TestProperties(t *testing.T) {
 		close("and its error", s.SE, m.SE)
 		w, x := Welch(base, head), Welch(head, base)
 		close("swapping samples", w.Above(0.1), x.Below(-0.1))
-		h, k := HodgesLehmann(base, head), HodgesLehmann(head, base)
+		h, k := new(Ranks).HodgesLehmann(base, head), new(Ranks).HodgesLehmann(head, base)
 		close("swapping ranks", h.Lower(0.95), -k.Upper(0.95))
 		close("swapping chances", h.Above(0.1), k.Below(-0.1))
 		if tied := slices.Sorted(slices.Values(slices.Concat(base, head, shifted))); len(slices.Compact(tied)) == 3*n { // ties change the distribution
-			close("moving ranks", h.Lower(0.95)+by, HodgesLehmann(base, shifted).Lower(0.95))
+			close("moving ranks", h.Lower(0.95)+by, new(Ranks).HodgesLehmann(base, shifted).Lower(0.95))
 		}
 		if lower := h.Lower(0.9); !math.IsInf(lower, 0) && h.Above(lower-1e-9) > 0.1 {
 			t.Fatalf("the limit %v is not where the chance crosses: %v", lower, h.Above(lower-1e-9))

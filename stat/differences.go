@@ -1,0 +1,45 @@
+package stat
+
+import "slices"
+
+func ascending(x []float64) []float64 {
+	sorted := slices.Clone(x)
+	slices.Sort(sorted)
+	return sorted
+}
+
+// differences returns all head - base of two ascending samples, ascending: it merges one row for each head.
+func differences(base, head []float64) []float64 {
+	n, m := len(head), len(base)
+	space := make([]float64, 2*n*m)
+	from, to := space[:n*m], space[n*m:]
+	for i, h := range head {
+		row := from[i*m : (i+1)*m]
+		for j := range row {
+			row[j] = h - base[m-1-j]
+		}
+	}
+	for width := m; width < n*m; width *= 2 {
+		for at := 0; at < n*m; at += 2 * width {
+			mid, end := min(at+width, n*m), min(at+2*width, n*m)
+			merge(to[at:end], from[at:mid], from[mid:end])
+		}
+		from, to = to, from
+	}
+	return from
+}
+
+// merge fills to with two ascending parts.
+func merge(to, a, b []float64) {
+	i, j, k := 0, 0, 0
+	for i < len(a) && j < len(b) {
+		x, y, fromB := a[i], b[j], 0
+		if y < x {
+			fromB = 1
+		}
+		to[k] = min(x, y)
+		i, j, k = i+1-fromB, j+fromB, k+1
+	}
+	copy(to[k:], a[i:])
+	copy(to[k+len(a)-i:], b[j:])
+}
