@@ -73,6 +73,7 @@ func TestGolden(t *testing.T) {
 		golden(t, name+".md", markdownOf(t, c))
 	})
 	golden(t, "regression.ansi", textOf(t, regressed(), Options{Color: true}))
+	golden(t, "regression.brief", textOf(t, regressed(), Options{Brief: true}))
 }
 
 func TestFirstLine(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 
 // Text writes a report for a terminal or a log. Its first line is the verdict in words.
 func Text(w io.Writer, c Comparison, o Options) error {
-	t := &text{width: o.width(), color: o.Color}
+	t := &text{width: o.width(), color: o.Color, brief: o.Brief}
 	t.page(newPage(c))
 	_, err := io.WriteString(w, t.out.String())
 	return err
@@ -23,6 +23,7 @@ type text struct {
 	out   strings.Builder
 	width int
 	color bool
+	brief bool
 }
 
 func (t *text) page(p page) {
@@ -67,10 +68,18 @@ func (t *text) section(s section) {
 	for _, f := range s.failures {
 		t.failure(f)
 	}
-	if len(s.others) > 0 {
+	if len(s.others) > 0 && !t.counted(len(s.others)) {
 		t.line("")
 		t.table(othersTable(s.others), t.dim())
 	}
+}
+
+// counted only says how many metrics are not gated, where the report is to be brief.
+func (t *text) counted(others int) bool {
+	if t.brief && others > 0 {
+		t.line(t.dim().Render("and " + plural(others, "metric") + " that are not gated"))
+	}
+	return t.brief
 }
 
 func (t *text) failure(f failure) {

@@ -80,7 +80,7 @@ func (r *runCmd) conclude(ctx context.Context, c *command, m *measurement, rec *
 		return 0, err
 	}
 	if !r.JSON {
-		fmt.Fprintf(c.Stdout, "\nrecord: %s\n", m.out)
+		fmt.Fprintf(c.Stdout, "\nwritten: %s, all of which shows: ddpgate report %s\n", m.out, m.out)
 	}
 	if err := r.keep(ctx, c, m, rec, v.Outcome); err != nil {
 		return 0, err
@@ -114,7 +114,9 @@ func (c *command) print(shown report.Comparison, asJSON bool) error {
 	if asJSON {
 		return printJSON(c.Stdout, shown.Verdict)
 	}
-	return report.Text(c.Stdout, shown, c.layout())
+	layout := c.layout()
+	layout.Brief = true
+	return report.Text(c.Stdout, shown, layout)
 }
 
 // layout is how text is laid out on stdout.
