@@ -166,9 +166,11 @@ func TestStartFails(t *testing.T) {
 			what: "reset", says: "it exited with status 4", output: []string{"no database"},
 		},
 		{
-			name:   "reset hangs",
-			change: func(c *Config) { c.Reset, c.Ready = []string{"sh", "-c", "echo hm; read x < /dev/zero"}, 300*time.Millisecond },
-			what:   "reset", says: "it did not end within 300ms", output: []string{"hm"},
+			name: "reset hangs",
+			change: func(c *Config) {
+				c.Reset, c.Ready = []string{"sh", "-c", "echo hm; read x < /dev/zero"}, 300*time.Millisecond
+			},
+			what: "reset", says: "it did not end within 300ms", output: []string{"hm"},
 		},
 		{
 			name: "nothing at the url",
