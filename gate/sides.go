@@ -14,13 +14,13 @@ const healthy = 0.99
 
 // A side is one arm of one scenario: the runs that may be judged, in the order in which they were made.
 type side struct {
-	present   bool         // the record has the scenario
+	present   bool          // the record has the scenario
 	runs      []*record.Run // outcome ok or failed
-	attempted int          // runs that were made, judged or not
-	invalid   int          // runs that may not be judged
-	died      int          // of the judged runs, those in which the app ended by itself
-	sessions  stat.Count   // of the judged runs
-	doubtful  bool         // a judged run carries a reason why it may be no pass
+	attempted int           // runs that were made, judged or not
+	invalid   int           // runs that may not be judged
+	died      int           // of the judged runs, those in which the app ended by itself
+	sessions  stat.Count    // of the judged runs
+	doubtful  bool          // a judged run carries a reason why it may be no pass
 }
 
 // newSide sorts an arm's runs. What is not judged goes to discard.
@@ -99,7 +99,7 @@ func (s side) values(name, arm string) (logarithms []float64, warning, fatal str
 		}
 		lacking, why = lacking+1, problem
 		if _, there := r.Metrics[name]; there && whole(r) {
-			fatal = fmt.Sprintf("run %d of %s: %s", r.Index, arm, problem)
+			fatal = fmt.Sprintf("run %d of %s: %s", r.Index+1, arm, problem)
 		}
 	}
 	if lacking > 0 {

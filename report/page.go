@@ -54,7 +54,7 @@ func newPage(c Comparison) page {
 		p.outcome, p.headline = v.Outcome, v.Reason
 		p.judged = c.compared() || !v.Outcome.Passed() // to have been measured is no pass
 		for _, d := range v.Discarded {
-			where := fmt.Sprintf("%s, run %d of %s: ", d.Scenario, d.Index, d.Arm)
+			where := fmt.Sprintf("%s, run %d of %s: ", d.Scenario, d.Index+1, d.Arm) // people count from 1
 			p.discarded = append(p.discarded, where+strings.Join(d.Reasons, "; "))
 		}
 	}

@@ -116,10 +116,10 @@ func newFailure(a arm) (f failure, failed bool) {
 			causes[e.Cause] = cause{c.count + e.Count, e.Cause, cmp.Or(c.example, e.Example)}
 		}
 		for _, reason := range r.Reasons {
-			f.reasons = append(f.reasons, fmt.Sprintf("run %d: %s", r.Index, reason))
+			f.reasons = append(f.reasons, fmt.Sprintf("run %d: %s", r.Index+1, reason))
 		}
 		if len(r.Output) > 0 && f.output == nil {
-			f.output, f.of = last(r.Output), fmt.Sprintf("run %d of %s", r.Index, a.name)
+			f.output, f.of = last(r.Output), fmt.Sprintf("run %d of %s", r.Index+1, a.name)
 		}
 	}
 	f.title = a.name + ": " + happened(len(a.runs), bad, died, sessions, planned)
