@@ -64,12 +64,12 @@ func (h *Histogram) Mean() float64 {
 // recorded duration; where the rank falls on one of them, or there is nothing, ok is false: the quantile is not known.
 func (h *Histogram) Quantile(q float64) (seconds float64, ok bool) {
 	n := h.Count()
-	rank := int64(math.Ceil(q * float64(n+h.censored)))
+	rank := max(1, int64(math.Ceil(q*float64(n+h.censored)-1e-9))) // 0.55 of 100 is the 55th, though 0.55*100 is above 55
 	if n == 0 || rank > n || !(q > 0) {
 		return 0, false
 	}
-	// The library ranks by percentage of its own count; half a rank less keeps rounding from reaching the next value.
-	return float64(h.h.ValueAtQuantile((float64(rank)-0.5)/float64(n)*100)) / 1e6, true
+	// The library takes a percentage of its own count and rounds it to the nearest rank, which is this one.
+	return float64(h.h.ValueAtQuantile(float64(rank)/float64(n)*100)) / 1e6, true
 }
 
 // Merge adds another histogram's contents to this one's. The other is left as it was.
@@ -88,11 +88,16 @@ func (h *Histogram) Encode() (string, error) {
 	return string(b), nil
 }
 
-// DecodeHistogram reads what Encode wrote.
+// DecodeHistogram reads what Encode wrote. A histogram of another range or resolution is an error: merged with others, it would
+// lose values.
 func DecodeHistogram(s string) (*Histogram, error) {
 	h, err := hdr.Decode([]byte(s))
 	if err != nil {
 		return nil, fmt.Errorf("decode histogram: %w", err)
+	}
+	if h.LowestTrackableValue() != lowest || h.HighestTrackableValue() != highest || h.SignificantFigures() != digits {
+		return nil, fmt.Errorf("decode histogram: it holds %d to %d µs with %d digits, not %d to %d with %d",
+			h.LowestTrackableValue(), h.HighestTrackableValue(), h.SignificantFigures(), lowest, highest, digits)
 	}
 	return &Histogram{h: h}, nil
 }
