@@ -127,7 +127,7 @@ func TestStartFails(t *testing.T) {
 		},
 		{
 			name: "port in use", change: func(c *Config) { c.URL = "http://" + busy.Addr().String() },
-			what: "app", is: ErrPortInUse, says: busy.Addr().String(),
+			what: "app", is: ErrPortInUse, says: "already listens on " + busy.Addr().String(),
 		},
 		{
 			name: "port of service in use",

@@ -1,12 +1,14 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -67,7 +69,12 @@ func (p probe) taken(ctx context.Context) error {
 	if p.address == "" || p.dial(ctx) != nil {
 		return nil
 	}
-	return fmt.Errorf("%w: something already answers on %s, and it would be measured instead", ErrPortInUse, p.address)
+	who := "something"
+	if _, port, err := net.SplitHostPort(p.address); err == nil {
+		n, _ := strconv.ParseUint(port, 10, 16)
+		who = cmp.Or(holder(n), who)
+	}
+	return fmt.Errorf("%w: %s already listens on %s, and would be measured instead", ErrPortInUse, who, p.address)
 }
 
 func (p probe) dial(ctx context.Context) error {

@@ -43,8 +43,8 @@ func (v Version) MarshalYAML() (any, error) {
 // IsZero tells that no version is set.
 func (v Version) IsZero() bool { return v.Text == "" && len(v.Command) == 0 }
 
-// Resolve returns the app's version: the text, or the first line that the command prints to its standard output, run where the app's
-// command is and with its environment. Without a version it is empty.
+// ResolveVersion returns the app's version: the text, or the first line that the command prints to its standard output, run
+// where the app's command is and with its environment. Without a version it is empty.
 func (c Config) ResolveVersion(ctx context.Context, o Options) (string, error) {
 	if len(c.Version.Command) == 0 {
 		return c.Version.Text, nil
