@@ -155,8 +155,8 @@ func same(t fataler, got, want *Histogram) {
 		t.Fatalf("got %d, %d censored, %d outside, want %d, %d, %d",
 			got.Count(), got.Censored(), got.Outside(), want.Count(), want.Censored(), want.Outside())
 	}
-	if g, w := buckets(got), buckets(want); !slices.Equal(g, w) {
-		t.Fatalf("got buckets %v, want %v", g, w)
+	if !got.h.Equals(want.h) {
+		t.Fatalf("got buckets %v, want %v", buckets(got), buckets(want))
 	}
 }
 
