@@ -74,6 +74,7 @@ func TestGolden(t *testing.T) {
 	})
 	golden(t, "regression.ansi", textOf(t, regressed(), Options{Color: true}))
 	golden(t, "regression.brief", textOf(t, regressed(), Options{Brief: true}))
+	golden(t, "unjudged.brief", textOf(t, unjudged(), Options{Brief: true}))
 }
 
 func TestFirstLine(t *testing.T) {

@@ -63,7 +63,9 @@ func (t *text) section(s section) {
 	for _, sum := range s.summaries {
 		t.hanging(sum.arm+": ", t.bold(), sum.about, t.plain())
 		t.table(figureTable("metric", sum.gated), t.plain())
-		t.table(figureTable(notGated, sum.others), t.dim())
+		if !t.counted(len(sum.others)) {
+			t.table(figureTable(notGated, sum.others), t.dim())
+		}
 	}
 	for _, f := range s.failures {
 		t.failure(f)
