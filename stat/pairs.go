@@ -74,9 +74,10 @@ func SteadyPairs(pairs []Pair) Steady {
 	return s
 }
 
+// alikeSpread says whether a ratio of variances is what equal ones may show.
 func alikeSpread(f, d1, d2 float64) bool {
-	dist := distuv.F{D1: d1, D2: d2}
-	return f <= dist.Quantile(alike) && f >= dist.Quantile(1-alike)
+	p := distuv.F{D1: d1, D2: d2}.CDF(f)
+	return p <= alike && p >= 1-alike
 }
 
 // undrifted returns both sides without the drift over the runs, in which pair i holds the runs 2i and 2i+1.

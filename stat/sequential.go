@@ -33,8 +33,8 @@ type walk struct {
 }
 
 const (
-	nodes    = 96
-	farthest = 8 // standard deviations that count
+	nodes    = 48
+	farthest = 7 // standard deviations that count
 )
 
 // bound returns the z at which the walk is stopped at time t with that chance.

@@ -27,6 +27,7 @@ var rooms = map[string][]string{
 	"runner":              {"drive", "app", "meter", "probe", "scenario", "record", "metric", "internal/tasksapp"},
 	"fleet":               {"drive", "scenario", "metric"},
 	"gate":                {"record", "metric", "stat", "internal/nearest"},
+	"gate/oc":             {"gate", "record", "stat"},
 	"baseline":            {"record", "internal/nearest"},
 	"drive":               {"scenario", "ddp", "metric"},
 	"probe":               {"meter", "stat"},
