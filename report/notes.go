@@ -145,7 +145,10 @@ var designs = map[gate.Design]string{
 func rule(v *gate.Verdict) string {
 	parts := []string{designs[v.Design]}
 	if lower, upper, ok := levels(v); ok {
-		parts = append(parts, fmt.Sprintf("limits one-sided, %s below and %s above", lower, upper))
+		if lower != upper {
+			lower += " below and " + upper + " above"
+		}
+		parts = append(parts, "one-sided limits at "+lower)
 	}
 	if v.Confidence > 0 && v.Confidence < 1 {
 		parts = append(parts, fmt.Sprintf("an unchanged build fails at most %s of the time", share(1-v.Confidence)))

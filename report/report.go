@@ -21,7 +21,7 @@ type Comparison struct {
 type Options struct {
 	Width int  // columns; 0 for 80, at least 60
 	Color bool // with ANSI colours
-	Brief bool // without the figures of what is not gated
+	Brief bool // of what is not gated, only what moved by its threshold
 }
 
 func (o Options) width() int {

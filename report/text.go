@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"charm.land/lipgloss/v2"
@@ -63,25 +64,36 @@ func (t *text) section(s section) {
 	for _, sum := range s.summaries {
 		t.hanging(sum.arm+": ", t.bold(), sum.about, t.plain())
 		t.table(figureTable("metric", sum.gated), t.plain())
-		if !t.counted(len(sum.others)) {
+		if t.brief {
+			t.left(len(sum.others))
+		} else {
 			t.table(figureTable(notGated, sum.others), t.dim())
 		}
 	}
 	for _, f := range s.failures {
 		t.failure(f)
 	}
-	if len(s.others) > 0 && !t.counted(len(s.others)) {
-		t.line("")
-		t.table(othersTable(s.others), t.dim())
-	}
+	t.others(s.others)
 }
 
-// counted only says how many metrics are not gated, where the report is to be brief.
-func (t *text) counted(others int) bool {
-	if t.brief && others > 0 {
-		t.line(t.dim().Render("and " + plural(others, "metric") + " that are not gated"))
+// others writes what is not gated; where the report is to be brief, only what moved.
+func (t *text) others(rows []row) {
+	shown := rows
+	if t.brief {
+		shown = slices.DeleteFunc(slices.Clone(rows), func(r row) bool { return r.tendency() == "" })
 	}
-	return t.brief
+	if len(shown) > 0 {
+		t.line("")
+		t.table(othersTable(shown), t.dim())
+	}
+	t.left(len(rows) - len(shown))
+}
+
+// left says how many metrics are not shown.
+func (t *text) left(n int) {
+	if n > 0 {
+		t.line(t.dim().Render("and " + plural(n, "other metric") + ", not gated"))
+	}
 }
 
 func (t *text) failure(f failure) {
