@@ -88,6 +88,7 @@ type Conn struct {
 	Bytes, Odd int64
 
 	options Options
+	version string // of DDP, agreed upon
 	sock    socket
 	net     net.Conn
 	wake    *wakeConn
@@ -99,7 +100,7 @@ type Conn struct {
 
 	wakeAt    time.Time // the handler's
 	woken     error     // why a wake ended the connection
-	beatAt    time.Time // next look at whether anything has come
+	beatAt    time.Time // next look at whether anything has come; zero for never
 	lostAt    time.Time // when a ping has gone unanswered for too long; zero for none that is open
 	heard     bool      // since the last look
 	closing   bool      // by us; what still comes is dropped
@@ -240,7 +241,7 @@ func (c *Conn) negotiate(version string) (pick string, err error) {
 		err := c.frame(func(m *Message) error {
 			switch m.Kind {
 			case Connected:
-				c.Session, answered = string(m.Session), true
+				c.Session, c.version, answered = string(m.Session), version, true
 			case Failed:
 				pick, answered = string(m.Version), true
 			}

@@ -14,8 +14,9 @@ const lingering = time.Second
 // closed.
 func (c *Conn) Run(ctx context.Context, h Handler) error {
 	c.handler = h
-	now := time.Now()
-	c.beatAt = now.Add(c.options.HeartbeatInterval)
+	if c.version != "pre1" { // which knows no pings
+		c.beatAt, c.heard = time.Now().Add(c.options.HeartbeatInterval), false
+	}
 	c.wake.wake = c.onWake
 	c.schedule()
 	stop := context.AfterFunc(ctx, func() { c.net.Close() })
@@ -56,9 +57,9 @@ func (c *Conn) Close() {
 
 // schedule sets the connection's next wake: the handler's, or the next look at the heartbeat.
 func (c *Conn) schedule() {
-	at := c.beatAt
-	for _, t := range []time.Time{c.wakeAt, c.lostAt} {
-		if !t.IsZero() && t.Before(at) {
+	var at time.Time
+	for _, t := range [...]time.Time{c.wakeAt, c.beatAt, c.lostAt} {
+		if at.IsZero() || !t.IsZero() && t.Before(at) {
 			at = t
 		}
 	}
@@ -105,7 +106,7 @@ func (c *Conn) beat(now time.Time) error {
 		}
 		c.lostAt = time.Time{}
 	}
-	if now.Before(c.beatAt) {
+	if !reached(c.beatAt, now) {
 		return nil
 	}
 	c.beatAt = now.Add(c.options.HeartbeatInterval)
