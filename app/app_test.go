@@ -87,7 +87,7 @@ func TestStartFails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer busy.Close()
+	t.Cleanup(func() { busy.Close() })
 	dir := t.TempDir()
 	plain := filepath.Join(dir, "plain")
 	noProgram := filepath.Join(dir, "no-program")
@@ -137,11 +137,11 @@ func TestStartFails(t *testing.T) {
 			what: "service db", is: ErrPortInUse, says: busy.Addr().String(),
 		},
 		{
-			name: "never ready", change: func(c *Config) { c.Env, c.Ready = play("mute"), 500*time.Millisecond },
+			name: "never ready", change: func(c *Config) { c.Env, c.Ready = play("mute"), 3*time.Second },
 			what: "app", is: ErrNeverReady, says: "refused", output: []string{"thinking"},
 		},
 		{
-			name: "only errors", change: func(c *Config) { c.Env["STATUS"], c.Ready = "503", time.Second },
+			name: "only errors", change: func(c *Config) { c.Env["STATUS"], c.Ready = "503", 3*time.Second },
 			what: "app", is: ErrNeverReady, says: "answered 503 Service Unavailable", output: []string{"listening"},
 		},
 		{
@@ -168,20 +168,21 @@ func TestStartFails(t *testing.T) {
 		{
 			name: "reset hangs",
 			change: func(c *Config) {
-				c.Reset, c.Ready = []string{"sh", "-c", "echo hm; read x < /dev/zero"}, 300*time.Millisecond
+				c.Reset, c.Ready = []string{"sh", "-c", "echo hm; exec tail -f /dev/null"}, 2*time.Second
 			},
-			what: "reset", says: "it did not end within 300ms", output: []string{"hm"},
+			what: "reset", says: "it did not end within 2s", output: []string{"hm"},
 		},
 		{
 			name: "nothing at the url",
 			change: func(c *Config) {
-				c.Command, c.Ready = nil, 200*time.Millisecond
+				c.Command, c.Ready = nil, time.Second
 			},
 			what: "app", is: ErrUnreachable, says: "refused",
 		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
 			c := serving(t, nil)
 			tt.change(&c)
 			a, err := Start(t.Context(), c, Options{Grace: 100 * time.Millisecond})
