@@ -150,7 +150,10 @@ func (s *seen) judge(sc scenario.Scenario, run *record.Run) {
 	run.LimitedBy = limitedByNone
 	switch {
 	case s.exit != nil:
-		run.Outcome, run.Died, run.LimitedBy = record.Failed, true, limitedByApp
+		run.Outcome = record.Invalid // a database that went away says nothing of the app
+		if s.exit.Role == roleApp {
+			run.Outcome, run.Died, run.LimitedBy = record.Failed, true, limitedByApp
+		}
 		because("%s", s.exit)
 		s.account(run)
 		return

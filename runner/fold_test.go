@@ -65,6 +65,7 @@ func TestOutcome(t *testing.T) {
 		{"no session at all", func(s *seen) { s.part.Planned, s.part.Started, s.part.OK = 0, 0, 0 }, record.Failed, "none", "0 of 0"},
 		{"the app died", func(s *seen) { s.exit, s.stopped = &app.Exit{Role: "app", Code: 3}, errDied }, record.Failed, "app", "app"},
 		{"the app died after the load", func(s *seen) { s.exit = &app.Exit{Role: "app", Code: 3} }, record.Failed, "app", "app"},
+		{"a service died", func(s *seen) { s.exit, s.stopped = &app.Exit{Role: "db", Signal: "SIGKILL"}, errDied }, record.Invalid, "none", "db was killed by SIGKILL"},
 		{"stopped from outside", func(s *seen) { s.stopped = context.Canceled }, record.Interrupted, "none", "stopped from outside"},
 		{"out of budget", func(s *seen) { s.stopped = errBudget }, record.Interrupted, "none", "budget"},
 		{"the driver was the bottleneck", func(s *seen) { s.driver = 1e6 }, record.Invalid, "driver", "allowance"},

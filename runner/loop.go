@@ -69,7 +69,8 @@ func (w *work) do(ctx context.Context) error {
 	return nil
 }
 
-// warmUp makes the runs that are thrown away. One in which the app died is kept: a crash is evidence whenever it comes.
+// warmUp makes the runs that are thrown away. One in which the app died or did not start is kept: that is evidence whenever
+// it comes.
 func (w *work) warmUp(ctx context.Context) error {
 	for range w.plan.Runs.Warmup {
 		for i, arm := range w.plan.Arms {
@@ -78,7 +79,7 @@ func (w *work) warmUp(ctx context.Context) error {
 			}
 			j := job{arm: arm, scenario: w.plan.Scenarios[0], unpaired: len(w.plan.Arms) - 1 - i, warmup: true}
 			run, err := w.one(ctx, j)
-			if err == nil && (run.Died || run.Outcome == record.Interrupted) {
+			if err == nil && (run.Died || w.broken[arm.Name] || run.Outcome == record.Interrupted) {
 				err = w.keep(0, run)
 			}
 			if err != nil {

@@ -65,19 +65,23 @@ func (w *work) once(ctx context.Context, j job, tell teller) (m measured, err er
 	return measured{run: run}, nil
 }
 
-// unstarted is the run of an app that never got ready.
+// unstarted is the run of an app that did not get ready. That it died at start or never answered is a finding about this build;
+// that it could not even be tried, because there is no such command, its port is taken or a service failed, is none.
 func unstarted(ctx context.Context, begun time.Time, err error) measured {
-	run := record.Run{Started: begun.UTC(), Outcome: record.Failed, Died: true}
+	run := record.Run{Started: begun.UTC(), Outcome: record.Invalid, LimitedBy: limitedByNone}
 	if ctx.Err() != nil {
-		run.Outcome, run.Died = record.Interrupted, false
-		run.Reasons = []string{cut(context.Cause(ctx))}
+		run.Outcome, run.Reasons = record.Interrupted, []string{cut(context.Cause(ctx))}
 		return measured{run: run}
 	}
 	first, _, _ := strings.Cut(err.Error(), "\n") // the output has a place of its own
 	run.Reasons = []string{first}
-	run.LimitedBy = limitedByApp
-	if start := new(app.StartError); errors.As(err, &start) {
-		run.Output = tail(start.Output)
+	start := new(app.StartError)
+	if !errors.As(err, &start) {
+		return measured{run: run, broken: true}
+	}
+	run.Output = tail(start.Output)
+	if start.What == roleApp && (errors.Is(err, app.ErrDied) || errors.Is(err, app.ErrNeverReady)) {
+		run.Outcome, run.Died, run.LimitedBy = record.Failed, true, limitedByApp
 	}
 	return measured{run: run, broken: true}
 }
