@@ -81,7 +81,7 @@ func (m *markdown) section(s section) {
 	}
 	var notes []string
 	for _, n := range s.notes {
-		notes = append(notes, code(n.metric)+" – "+prose(n.text))
+		notes = append(notes, code(n.metrics)+" – "+prose(n.text))
 	}
 	m.list(notes)
 	for _, sum := range s.summaries {

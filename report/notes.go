@@ -10,12 +10,12 @@ import (
 )
 
 // notes returns what must stand beside a finding. Metrics that are not gated have none: they decide nothing.
-func notes(f gate.Finding, base, head int) []note {
+func notes(f gate.Finding, base, head int) []string {
 	if !f.Gated {
 		return nil
 	}
-	var all []note
-	add := func(text string) { all = append(all, note{f.Metric, text}) }
+	var all []string
+	add := func(text string) { all = append(all, text) }
 	switch {
 	case f.Outcome == gate.Inconclusive:
 		add(join("; ", "inconclusive: "+or(f.Reason, "no reason is given"), wouldSettle(f.RunsNeeded), visible(f)))

@@ -42,8 +42,11 @@ type row struct {
 	outcome                                    gate.Outcome
 }
 
-// A note qualifies the row of its metric.
-type note struct{ metric, text string }
+// A note qualifies the rows of metrics.
+type note struct {
+	metrics string // names, separated by commas
+	text    string
+}
 
 // A fact is one line of what the verdict rests on.
 type fact struct{ name, text string }
@@ -132,9 +135,22 @@ func (c Comparison) section(name string) section {
 		} else {
 			s.others = append(s.others, r)
 		}
-		s.notes = append(s.notes, notes(f, base, head)...)
+		for _, text := range notes(f, base, head) {
+			s.note(f.Metric, text)
+		}
 	}
 	return s
+}
+
+// note adds what is to be said of a metric, once for all of which it is said.
+func (s *section) note(metric, text string) {
+	for i := range s.notes {
+		if s.notes[i].text == text {
+			s.notes[i].metrics += ", " + metric
+			return
+		}
+	}
+	s.notes = append(s.notes, note{metric, text})
 }
 
 // findings returns a scenario's findings that have something to show.

@@ -103,10 +103,13 @@ type cause struct {
 
 // newFailure collects what went wrong in an arm's runs.
 func newFailure(a arm) (f failure, failed bool) {
-	var sessions, planned, bad, died int
+	var sessions record.Sessions
+	bad, died := 0, 0
 	causes := make(map[string]cause)
 	for _, r := range a.runs {
-		sessions, planned = sessions+r.Sessions.Failed+r.Sessions.Dropped, planned+r.Sessions.Planned
+		sessions.Planned += r.Sessions.Planned
+		sessions.Failed += r.Sessions.Failed
+		sessions.Dropped += r.Sessions.Dropped
 		bad += 1 - len(fit([]record.Run{r}))
 		if r.Died {
 			died++
@@ -122,7 +125,7 @@ func newFailure(a arm) (f failure, failed bool) {
 			f.output, f.of = last(r.Output), fmt.Sprintf("run %d of %s", r.Index+1, a.name)
 		}
 	}
-	f.title = a.name + ": " + happened(len(a.runs), bad, died, sessions, planned)
+	f.title = a.name + ": " + happened(len(a.runs), bad, died, sessions)
 	f.causes = slices.SortedFunc(maps.Values(causes), func(a, b cause) int {
 		return cmp.Or(cmp.Compare(b.count, a.count), cmp.Compare(a.text, b.text))
 	})
@@ -132,11 +135,11 @@ func newFailure(a arm) (f failure, failed bool) {
 	if n := len(f.causes); n > mostCauses {
 		f.causes, f.left = f.causes[:mostCauses], n-mostCauses
 	}
-	return f, bad+died+sessions+len(causes)+len(f.reasons)+len(f.output) > 0
+	return f, bad+died+sessions.Failed+sessions.Dropped+len(causes)+len(f.reasons)+len(f.output) > 0
 }
 
 // happened says in a line what went wrong, from counts.
-func happened(runs, bad, died, sessions, planned int) string {
+func happened(runs, bad, died int, sessions record.Sessions) string {
 	s := plural(runs, "run") + " ok"
 	if bad > 0 {
 		s = fmt.Sprintf("%d of %s not ok", bad, plural(runs, "run"))
@@ -144,8 +147,11 @@ func happened(runs, bad, died, sessions, planned int) string {
 	if died > 0 {
 		s += fmt.Sprintf(", the app died in %d", died)
 	}
-	if sessions > 0 {
-		s += fmt.Sprintf("; %d of %s failed", sessions, plural(planned, "session"))
+	if sessions.Failed > 0 || sessions.Dropped > 0 {
+		s += fmt.Sprintf("; %d of %s failed", sessions.Failed, plural(sessions.Planned, "session"))
+	}
+	if sessions.Dropped > 0 {
+		s += fmt.Sprintf(", %d never began", sessions.Dropped)
 	}
 	return s
 }

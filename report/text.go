@@ -59,7 +59,7 @@ func (t *text) section(s section) {
 	t.hanging(plain(s.name)+"  ", t.bold(), s.about, t.dim())
 	t.table(gatedTable(s.gated), t.plain())
 	for _, n := range s.notes {
-		t.hanging("  "+plain(n.metric)+"  ", t.plain(), n.text, t.plain())
+		t.hanging("  "+plain(n.metrics)+"  ", t.plain(), n.text, t.plain())
 	}
 	for _, sum := range s.summaries {
 		t.hanging(sum.arm+": ", t.bold(), sum.about, t.plain())
