@@ -6,6 +6,7 @@ import (
 	"compress/flate"
 	"context"
 	"encoding/json"
+	"errors"
 	"net"
 	"net/http"
 	"strings"
@@ -253,4 +254,89 @@ func (h told) Wake(now time.Time) error {
 		return nil
 	}
 	return h.wake(now)
+}
+
+// A way is how a connection is made: by which transport, and compressed how.
+type way struct {
+	transport   Transport
+	compression Compression
+}
+
+// ways are all of them.
+func ways() []way {
+	var all []way
+	for _, transport := range []Transport{SockJS, WebSocket} {
+		for _, compression := range []Compression{Browser, NoTakeover, Off} {
+			all = append(all, way{transport, compression})
+		}
+	}
+	return all
+}
+
+func (w way) String() string { return string(w.transport) + "/" + string(w.compression) }
+
+// extension is what a server answers.
+func (w way) extension() string {
+	return map[Compression]string{Browser: takeover, NoTakeover: noTakeover}[w.compression]
+}
+
+// A heard is all that came of a connection.
+type heard struct {
+	*Conn
+	messages []string
+	err      error // of Run
+}
+
+// converse opens a connection to a server that does its part after the greeting, and runs it to its end.
+func converse(t *testing.T, w way, o Options, server func(ws *peer) error) heard {
+	t.Helper()
+	var serving sync.WaitGroup
+	serving.Add(1)
+	n := overTCP(t, http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		defer serving.Done()
+		ws, err := upgrade(rw, r, w.extension())
+		if err == nil {
+			defer ws.Close()
+			if err = ws.greet(w.transport); err == nil {
+				err = server(ws)
+			}
+		}
+		if err != nil {
+			t.Errorf("server: %v", err)
+		}
+	}))
+	o.Transport, o.Compression = w.transport, w.compression
+	c, err := Dial(t.Context(), n.address, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := heard{Conn: c}
+	h.err = c.Run(t.Context(), told{message: func(m *Message) error {
+		h.messages = append(h.messages, string(m.Raw))
+		return nil
+	}})
+	serving.Wait()
+	return h
+}
+
+// bye closes the connection as a server does, and reads until the client has gone too.
+func (p *peer) bye() error {
+	err := p.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(1000, "bye"), time.Now().Add(patience))
+	p.drain()
+	return err
+}
+
+// drain reads until the client is gone.
+func (p *peer) drain() {
+	for {
+		if _, _, err := p.ReadMessage(); err != nil {
+			return
+		}
+	}
+}
+
+// endedWith tells whether an error has this cause.
+func endedWith(err error, cause Cause) bool {
+	var conn *ConnError
+	return errors.As(err, &conn) && conn.Cause == cause
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"net/url"
 	"time"
 
@@ -37,9 +38,10 @@ func dialTakeover(ctx context.Context, address string, o Options, conn net.Conn)
 	offer := httphead.Option{Name: []byte("permessage-deflate")}
 	offer.Parameters.Set([]byte("client_max_window_bits"), nil)
 	d := ws.Dialer{Extensions: []httphead.Option{offer}, Header: ws.HandshakeHeaderHTTP(o.Header)}
-	br, hs, err := d.Upgrade(conn, u)
+	answer := &statusLine{Conn: conn}
+	br, hs, err := d.Upgrade(answer, u)
 	if err != nil {
-		return nil, gobwasError(err)
+		return nil, gobwasError(err, answer.status())
 	}
 	s := &takeoverSocket{conn: conn, limit: o.ReadLimit, timeout: o.WriteTimeout, header: make([]byte, ws.MaxHeaderSize)}
 	s.r = bufio.NewReaderSize(afterUpgrade(br, conn), readBufferSize)
@@ -73,10 +75,31 @@ func afterUpgrade(br *bufio.Reader, conn net.Conn) io.Reader {
 	return io.MultiReader(bytes.NewReader(early), conn)
 }
 
-func gobwasError(err error) error {
-	var status ws.StatusError
-	if errors.As(err, &status) {
-		return &ConnError{Cause: UpgradeRefused, Status: int(status), Err: err}
+// A statusLine remembers the beginning of what is read: the library does not tell the status of an answer in HTTP/1.0, which
+// some proxies give.
+type statusLine struct {
+	net.Conn
+	begin []byte
+}
+
+func (l *statusLine) Read(p []byte) (int, error) {
+	n, err := l.Conn.Read(p)
+	l.begin = append(l.begin, p[:min(n, len("HTTP/1.0 503")-len(l.begin))]...)
+	return n, err
+}
+
+// status returns the status of the answer, 0 if it has none.
+func (l *statusLine) status() int {
+	var minor, status int
+	if n, _ := fmt.Sscanf(string(l.begin), "HTTP/1.%d %d", &minor, &status); n < 2 {
+		return 0
+	}
+	return status
+}
+
+func gobwasError(err error, status int) error {
+	if status != 0 && status != http.StatusSwitchingProtocols {
+		return &ConnError{Cause: UpgradeRefused, Status: status, Err: err}
 	}
 	return &ConnError{Cause: ioCause(err, HandshakeStalled), Err: err}
 }
