@@ -111,8 +111,7 @@ func (j *judgement) spreads(c *comparison, m matched, steady bool) []stat.Spread
 // spread returns how much single runs of a record spread.
 func (c *comparison) spread(m matched, steady bool) stat.Spread {
 	if steady {
-		s := stat.SteadyPairs(c.statPairs(m))
-		return stat.Spread{Variance: s.Variance, DF: s.DF}
+		return stat.SteadyPairs(c.statPairs(m)).Spread
 	}
 	var pooled stat.Spread
 	for _, side := range []side{m.base, m.head} {
@@ -126,12 +125,11 @@ func (c *comparison) spread(m matched, steady bool) stat.Spread {
 	return pooled
 }
 
-// moderated moves an estimate's error towards what history says. variance is that of a single run.
-func (j *judgement) moderated(c *comparison, m matched, s stat.Shift, variance float64, steady bool, method string) estimate {
-	own := stat.Spread{Variance: variance, DF: s.DF}
-	if moved := stat.Moderate(own, j.spreads(c, m, steady)); moved != own && variance > 0 {
-		s.SE *= math.Sqrt(moved.Variance / variance)
-		s.DF, method = moved.DF, method+methodModerate
+// moderated moves an estimate's error towards what history says. own is the spread of a single run, per the square of the error
+// for a variance of 1.
+func (j *judgement) moderated(c *comparison, m matched, s stat.Shift, own stat.Spread, per float64, method string) estimate {
+	if moved := stat.Moderate(own, j.spreads(c, m, method == methodSteady)); moved != own {
+		s.SE, s.DF, method = math.Sqrt(moved.Variance*per), moved.DF, method+methodModerate
 	}
 	return ofShift(s, method)
 }

@@ -61,7 +61,8 @@ func ofShift(s stat.Shift, method string) estimate {
 func (j *judgement) unpaired(c *comparison, m matched, base, head []float64) estimate {
 	w := stat.Welch(base, head)
 	if n, k := float64(len(base)), float64(len(head)); min(n, k) < hodgesFrom {
-		return j.moderated(c, m, w, w.SE*w.SE/(1/n+1/k), false, methodWelch)
+		per := 1/n + 1/k
+		return j.moderated(c, m, w, stat.Spread{Variance: w.SE * w.SE / per, DF: w.DF}, per, methodWelch)
 	}
 	r := j.ranks.HodgesLehmann(base, head)
 	half := r.Upper(passLevel) - r.Estimate
@@ -73,13 +74,13 @@ func (j *judgement) unpaired(c *comparison, m matched, base, head []float64) est
 func (j *judgement) paired(c *comparison, m matched, pairs []stat.Pair) estimate {
 	if n := float64(len(pairs)); n < steadyFrom {
 		s := stat.Paired(differences(pairs))
-		return j.moderated(c, m, s, s.SE*s.SE*n/2, false, methodPaired)
+		return j.moderated(c, m, s, stat.Spread{Variance: s.SE * s.SE * n / 2, DF: s.DF}, 2/n, methodPaired)
 	}
 	s := stat.SteadyPairs(pairs)
 	if s.PulledIn > 0 {
 		c.finding.warn(fmt.Sprintf("%d of %d runs lay far from the others and were pulled in", s.PulledIn, 2*len(pairs)))
 	}
-	return j.moderated(c, m, s.Shift, s.Variance, true, methodSteady)
+	return j.moderated(c, m, s.Shift, s.Spread, s.Per, methodSteady)
 }
 
 func differences(pairs []stat.Pair) []float64 {

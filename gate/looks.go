@@ -12,9 +12,9 @@ const (
 	// looksInAll is how often the evidence is looked at between the least and the largest number of runs.
 	looksInAll = 5
 	// The levels are spent over the looks with these powers of the share of runs that were made: late for failures, which keeps
-	// nearly the whole level for the last look, and evenly for passes, which are what ends most records early.
-	rhoFail = 3
-	rhoPass = 1
+	// nearly the whole level for the last look, and almost evenly for passes, which are what ends most records early.
+	rhoFail = 6
+	rhoPass = 1.25
 )
 
 // At returns the numbers of runs a side at which the evidence is looked at, ascending: five of them or fewer, evenly from Min

@@ -18,7 +18,7 @@ const historyFrom = 5
 
 // Moderate moves a variance towards what it was before, by empirical Bayes: earlier variances are taken as draws from a scaled
 // inverse chi-squared distribution, whose scale and degrees of freedom are fitted by moments of their logarithms (Smyth 2004,
-// section 6.2). The prior never counts for more degrees of freedom than the history has. A spread that is larger than the
+// section 6.2). The prior never counts for more than half of the degrees of freedom that the history has. A spread that is larger than the
 // history explains at 1 %, and one with fewer than five earlier ones, is returned as it is.
 func Moderate(s Spread, past []Spread) Spread {
 	prior, ok := fit(past)
@@ -44,9 +44,9 @@ func fit(past []Spread) (Spread, bool) {
 		return Spread{}, false
 	}
 	mean, variance := gonum.MeanVariance(logs, nil)
-	df := total
+	df := total / 2
 	if excess := variance - noise/float64(len(logs)); excess > 0 {
-		df = min(total, 2*inverseTrigamma(excess))
+		df = min(df, 2*inverseTrigamma(excess))
 	}
 	return Spread{Variance: math.Exp(mean + mathext.Digamma(df/2) - math.Log(df/2)), DF: df}, true
 }
