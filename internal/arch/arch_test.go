@@ -41,6 +41,7 @@ var rooms = map[string][]string{
 	"internal/tasksapp":   {"ddp"},
 	"internal/nearest":    {},
 	"internal/strictyaml": {"internal/nearest"},
+	"internal/githubtest": {},
 	"internal/arch":       {},
 }
 
