@@ -231,6 +231,16 @@ func TestLooksSpendTheLevel(t *testing.T) {
 	}
 }
 
+// A record says itself how it was planned, so that holding it against another one later spends the level in the same way.
+func TestRecordSaysItsLooks(t *testing.T) {
+	rec := twoArms(quiet(1, 8), quiet(1.02, 8))
+	want := find(t, mustJudgePairs(t, rec, Policy{Looks: Looks{Min: 5, Max: 15}}), "time")
+	rec.Planned = record.Planned{Min: 5, Max: 15}
+	if got := find(t, mustJudgePairs(t, rec, Policy{}), "time"); got.LowerLevel != want.LowerLevel || got.UpperLevel != want.UpperLevel {
+		t.Errorf("levels %v and %v, want %v and %v", got.LowerLevel, got.UpperLevel, want.LowerLevel, want.UpperLevel)
+	}
+}
+
 // Flags tell what the reader should know, and decide nothing.
 func TestFlags(t *testing.T) {
 	drifting, modes, wide := quiet(1, 12), quiet(1, 12), quiet(1, 12)

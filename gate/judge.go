@@ -104,6 +104,9 @@ type judgement struct {
 }
 
 func newJudgement(p Policy, head *record.Record) *judgement {
+	if p.Looks == (Looks{}) {
+		p.Looks = Looks(head.Planned)
+	}
 	return &judgement{policy: p, head: head, levels: make(map[look]float64), v: &Verdict{Metrics: []Finding{}, Confidence: p.confidence()}}
 }
 

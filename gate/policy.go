@@ -26,7 +26,7 @@ type Policy struct {
 	// Strict calls a change a regression only where all of its interval is beyond the threshold.
 	Strict bool `yaml:"strict,omitempty" json:"strict,omitempty"`
 
-	Looks   Looks            `yaml:"-" json:"-"` // of a record whose number of runs was not fixed beforehand
+	Looks   Looks            `yaml:"-" json:"-"` // of a record whose number of runs was not fixed beforehand; else what it says itself
 	History []*record.Record `yaml:"-" json:"-"` // the baseline's records without the one judged against, oldest first
 	AA      []*record.Record `yaml:"-" json:"-"` // records of one build measured against itself
 	Seed    uint64           `yaml:"-" json:"-"` // of whatever is drawn

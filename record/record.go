@@ -21,11 +21,18 @@ type Record struct {
 	Environment Environment    `json:"environment"`
 	Apps        map[string]App `json:"apps"` // by arm
 	Seed        uint64         `json:"seed,omitempty"`
+	Planned     Planned        `json:"planned,omitzero"`
 	Interrupted bool           `json:"interrupted,omitempty"`
 	Scenarios   []Scenario     `json:"scenarios"`
 
 	// Altered says that the file which the record was read from was changed after it was written: it names another id.
 	Altered bool `json:"-"`
+}
+
+// Planned is between which numbers of runs an arm the evidence decided when to stop. The zero value says nothing.
+type Planned struct {
+	Min int `json:"min"`
+	Max int `json:"max"`
 }
 
 // Tool is the ddpgate that wrote the record.

@@ -49,7 +49,7 @@ func (p Plan) fill(rec *record.Record) {
 	rec.Environment = record.Environment{
 		Machine: m.ID, CPU: m.CPU, Cores: m.Cores, Memory: m.Memory, OS: m.OS, Arch: m.Arch, Kernel: m.Kernel,
 	}
-	rec.Seed = p.Seed
+	rec.Seed, rec.Planned = p.Seed, record.Planned{Min: p.Runs.Min, Max: p.Runs.Max}
 	rec.Apps = make(map[string]record.App, len(p.Arms))
 	for _, arm := range p.Arms {
 		rec.Apps[arm.Name] = record.App{Version: arm.Version, Command: arm.App.Command, URL: arm.App.URL}
