@@ -16,7 +16,10 @@ func Markdown(w io.Writer, c Comparison) error {
 	return err
 }
 
-type markdown struct{ out strings.Builder }
+type markdown struct {
+	out   strings.Builder
+	folds bool // gated metrics that are settled are shown on demand
+}
 
 // signs are seen before words are read; the words stand beside them.
 var signs = map[gate.Outcome]string{
@@ -37,18 +40,31 @@ func (m *markdown) list(items []string) {
 }
 
 func (m *markdown) page(p page) {
-	title := "Measured"
-	if p.judged {
-		word := called(p.outcome)
-		title = signs[p.outcome] + " " + strings.ToUpper(word[:1]) + word[1:]
-	}
-	m.block("### " + title + ": " + prose(p.headline))
-	for _, warning := range p.warnings {
-		m.block("> ⚠️ " + prose(warning))
-	}
+	m.block("### " + p.title() + ": " + prose(p.headline))
+	m.warn(p)
 	for _, s := range p.sections {
 		m.section(s)
 	}
+	m.foot(p)
+}
+
+// title is the verdict in a word.
+func (p page) title() string {
+	if !p.judged {
+		return "Measured"
+	}
+	word := called(p.outcome)
+	return signs[p.outcome] + " " + strings.ToUpper(word[:1]) + word[1:]
+}
+
+func (m *markdown) warn(p page) {
+	for _, warning := range p.warnings {
+		m.block("> ⚠️ " + prose(warning))
+	}
+}
+
+// foot writes what the verdict rests on.
+func (m *markdown) foot(p page) {
 	if len(p.discarded) > 0 {
 		m.block(plural(len(p.discarded), "run") + " not judged:")
 		m.list(each(p.discarded, prose))
@@ -76,9 +92,14 @@ func (m *markdown) section(s section) {
 		title += " " + prose(s.about)
 	}
 	m.block(title)
-	if len(s.gated) > 0 {
-		m.table(gatedMarkdown(s.gated))
+	shown, settled := s.gated, []row(nil)
+	if m.folds {
+		shown, settled = s.unsettled()
 	}
+	if len(shown) > 0 {
+		m.table(gatedMarkdown(shown))
+	}
+	m.fold("settled: "+plural(len(settled), "metric")+" not worse", gatedMarkdown(settled))
 	var notes []string
 	for _, n := range s.notes {
 		notes = append(notes, code(n.metrics)+" – "+prose(n.text))
