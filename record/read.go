@@ -36,7 +36,10 @@ func (e *FileError) Error() string { return "record " + e.File + ": " + e.Reason
 func (e *FileError) Unwrap() error { return e.Reason }
 
 // Read reads a record from a file, plain or compressed with gzip. Each error is a *FileError.
-func Read(path string) (*Record, error) {
+func Read(path string) (*Record, error) { return ReadAtMost(path, MaxSize) }
+
+// ReadAtMost reads a record as Read does, of no more bytes of JSON than a limit. It is for records that strangers made.
+func ReadAtMost(path string, limit int64) (*Record, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		if e := new(os.PathError); errors.As(err, &e) {
@@ -45,14 +48,16 @@ func Read(path string) (*Record, error) {
 		return nil, &FileError{path, err}
 	}
 	defer f.Close()
-	return Decode(path, f)
+	return decodeAtMost(path, f, limit)
 }
 
 // Decode reads a record, plain or compressed with gzip; name is the file's name for errors, each of which is a *FileError. The
 // record's ID is that of what was read: where the file says another, it was changed after it was written, and Altered is set.
 // Fields that this build does not know are left out.
-func Decode(name string, r io.Reader) (*Record, error) {
-	b, err := readAll(r, MaxSize)
+func Decode(name string, r io.Reader) (*Record, error) { return decodeAtMost(name, r, MaxSize) }
+
+func decodeAtMost(name string, r io.Reader, limit int64) (*Record, error) {
+	b, err := readAll(r, limit)
 	if err != nil {
 		return nil, &FileError{name, err}
 	}

@@ -17,7 +17,8 @@ type Record struct {
 	Created     time.Time      `json:"created"`
 	Tool        Tool           `json:"tool"`
 	Command     []string       `json:"command"`
-	Commit      string         `json:"commit,omitempty"` // of the repository it was measured in
+	Commit      string         `json:"commit,omitempty"`     // of the repository it was measured in
+	Repository  string         `json:"repository,omitempty"` // owner/name on GitHub, where a workflow measured it
 	Environment Environment    `json:"environment"`
 	Apps        map[string]App `json:"apps"` // by arm
 	Seed        uint64         `json:"seed,omitempty"`
