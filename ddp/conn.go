@@ -36,8 +36,8 @@ const (
 type Options struct {
 	Transport        Transport
 	Compression      Compression
-	Header           http.Header   // sent with the upgrade: cookies, a staging site's key
-	TLS              *tls.Config   // own certificates; nil for the system's
+	Header           http.Header   // sent with the upgrade: cookies, a staging site's key, another Host
+	TLS              *tls.Config   // own certificates, as Trust makes it; nil for the system's. Verification is never skipped
 	ReadLimit        int64         // bytes of one message, uncompressed; default 64 MiB
 	HandshakeTimeout time.Duration // from dialing until connected; default 10 s
 	WriteTimeout     time.Duration // of one frame; default 10 s
@@ -115,10 +115,25 @@ func errTooLarge(limit int64) error { return fmt.Errorf("over the read limit of 
 // versions are the DDP versions spoken, best first.
 var versions = []string{"1", "pre2", "pre1"}
 
+// handshake are the headers that an upgrade is made of.
+var handshake = []string{"Upgrade", "Connection", "Sec-Websocket-Key", "Sec-Websocket-Version", "Sec-Websocket-Extensions", "Sec-Websocket-Protocol"}
+
+func checkHeader(h http.Header) error {
+	for _, name := range handshake {
+		if _, taken := h[name]; taken {
+			return fmt.Errorf("header %s is part of the WebSocket handshake and cannot be set", name)
+		}
+	}
+	return nil
+}
+
 // Dial connects to an app, by its address as a browser has it (http or https, with a path prefix if it has one; ws, wss and
-// a path that ends in /websocket are understood too), and agrees on a DDP version. The error is a *ConnError, or ctx's.
+// a path that ends in /websocket are understood too), and agrees on a DDP version. The error is a *ConnError, ctx's, or one of the arguments.
 func Dial(ctx context.Context, address string, o Options) (*Conn, error) {
 	o = o.withDefaults()
+	if err := checkHeader(o.Header); err != nil {
+		return nil, err
+	}
 	limited, cancel := context.WithTimeoutCause(ctx, o.HandshakeTimeout, context.DeadlineExceeded)
 	defer cancel()
 	version := versions[0]

@@ -1,6 +1,9 @@
 package ddp
 
-import "time"
+import (
+	"bytes"
+	"time"
+)
 
 // A Kind is what a message's msg field says. The zero value is a message that DDP does not know.
 type Kind int
@@ -130,7 +133,24 @@ func (m *Message) set(key, value []byte) {
 		m.Error = value
 	case "subs", "methods", "support", "cleared":
 		m.List = value
+	default:
+		if plain := unescapedKey(key); plain != nil {
+			m.set(plain, value)
+		}
 	}
+}
+
+// unescapedKey returns the text of a key that has escapes in it, nil for one that has none.
+func unescapedKey(key []byte) []byte {
+	if bytes.IndexByte(key, '\\') < 0 {
+		return nil
+	}
+	quoted := append(append([]byte{'"'}, key...), '"')
+	plain := Text(quoted)
+	if bytes.IndexByte(plain, '\\') >= 0 {
+		return nil // no key of a message
+	}
+	return plain
 }
 
 // Lists tells whether the message's list holds the text.

@@ -290,18 +290,10 @@ type heard struct {
 // converse opens a connection to a server that does its part after the greeting, and runs it to its end.
 func converse(t *testing.T, w way, o Options, server func(ws *peer) error) heard {
 	t.Helper()
-	var serving sync.WaitGroup
-	serving.Add(1)
-	n := overTCP(t, http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		defer serving.Done()
-		ws, err := upgrade(rw, r, w.extension())
-		if err == nil {
-			defer ws.Close()
-			if err = ws.greet(w.transport); err == nil {
-				err = server(ws)
-			}
-		}
-		if err != nil {
+	over := make(chan struct{})
+	n := overTCP(t, upgraded(t, w, func(ws *peer) {
+		defer close(over)
+		if err := server(ws); err != nil {
 			t.Errorf("server: %v", err)
 		}
 	}))
@@ -315,7 +307,7 @@ func converse(t *testing.T, w way, o Options, server func(ws *peer) error) heard
 		h.messages = append(h.messages, string(m.Raw))
 		return nil
 	}})
-	serving.Wait()
+	<-over
 	return h
 }
 
@@ -339,4 +331,21 @@ func (p *peer) drain() {
 func endedWith(err error, cause Cause) bool {
 	var conn *ConnError
 	return errors.As(err, &conn) && conn.Cause == cause
+}
+
+// upgraded serves connections from behind their greeting.
+func upgraded(t *testing.T, w way, server func(ws *peer)) http.Handler {
+	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		ws, err := upgrade(rw, r, w.extension())
+		if err != nil {
+			t.Errorf("upgrade: %v", err)
+			return
+		}
+		defer ws.Close()
+		if err := ws.greet(w.transport); err != nil {
+			t.Errorf("greet: %v", err)
+			return
+		}
+		server(ws)
+	})
 }

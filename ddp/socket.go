@@ -185,14 +185,7 @@ func dialNet(ctx context.Context, secure bool, address, host string, o Options) 
 	if !secure {
 		return wake, wake, nil
 	}
-	config := &tls.Config{MinVersion: tls.VersionTLS12}
-	if o.TLS != nil {
-		config = o.TLS.Clone()
-	}
-	if config.ServerName == "" {
-		config.ServerName = host
-	}
-	conn := tls.Client(wake, config)
+	conn := tls.Client(wake, clientTLS(o.TLS, host))
 	if err := conn.HandshakeContext(ctx); err != nil {
 		tcp.Close()
 		if errors.Is(err, context.DeadlineExceeded) {

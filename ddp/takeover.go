@@ -37,7 +37,9 @@ func dialTakeover(ctx context.Context, address string, o Options, conn net.Conn)
 	}
 	offer := httphead.Option{Name: []byte("permessage-deflate")}
 	offer.Parameters.Set([]byte("client_max_window_bits"), nil)
-	d := ws.Dialer{Extensions: []httphead.Option{offer}, Header: ws.HandshakeHeaderHTTP(o.Header)}
+	header := o.Header.Clone()
+	header.Del("Host")
+	d := ws.Dialer{Extensions: []httphead.Option{offer}, Header: ws.HandshakeHeaderHTTP(header), Host: o.Header.Get("Host")}
 	answer := &statusLine{Conn: conn}
 	br, hs, err := d.Upgrade(answer, u)
 	if err != nil {
