@@ -129,6 +129,32 @@ func TestOtherMachines(t *testing.T) {
 	}
 }
 
+// Where the calibration load explains how machines differ, it is taken off, and a smaller break shows.
+func TestCalibrationLoadExplains(t *testing.T) {
+	r := rand.New(rand.NewPCG(6, 6))
+	machine := func(factor float64, explains bool) *record.Record {
+		speed := 0.08 * r.NormFloat64()
+		rec := oneArm(figures{"cpu_seconds": noisy(r, 40*factor*math.Exp(speed), 0.005, 5)})
+		rec.Environment.Machine = fmt.Sprint("m", r.Uint64())
+		if !explains {
+			speed = 0.08 * r.NormFloat64()
+		}
+		rec.Environment.Calibration = noisy(r, math.Exp(speed), 0.005, 5)
+		return rec
+	}
+	for _, explains := range []bool{true, false} {
+		var past []*record.Record
+		for range 10 {
+			past = append(past, machine(1, explains))
+		}
+		v := mustJudge(t, past[9], machine(1.12, explains), Policy{History: past[:9]})
+		f := find(t, v, "cpu_seconds")
+		if calibrated := strings.HasSuffix(f.Method, methodCalibrated); calibrated != explains || (f.Outcome == Regression) != explains {
+			t.Errorf("explains %v: %s", explains, describe(v))
+		}
+	}
+}
+
 // A/A records say what a machine can hold.
 func TestCalibration(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 9))

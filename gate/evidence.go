@@ -27,13 +27,14 @@ func (nothing) Upper(float64) float64 { return math.Inf(1) }
 
 // The methods, as verdicts name them.
 const (
-	methodPaired   = "paired-t-log"
-	methodSteady   = "steady-pairs-log"
-	methodWelch    = "welch-t-log"
-	methodHodges   = "hodges-lehmann-log"
-	methodPredict  = "prediction-log"
-	methodFisher   = "fisher-exact"
-	methodModerate = "+moderated"
+	methodPaired     = "paired-t-log"
+	methodSteady     = "steady-pairs-log"
+	methodWelch      = "welch-t-log"
+	methodHodges     = "hodges-lehmann-log"
+	methodPredict    = "prediction-log"
+	methodFisher     = "fisher-exact"
+	methodModerate   = "+moderated"
+	methodCalibrated = "+calibrated"
 )
 
 const (

@@ -6,12 +6,17 @@ import (
 
 	gonum "gonum.org/v1/gonum/stat"
 
+	"github.com/ddpgate/ddpgate/metric"
 	"github.com/ddpgate/ddpgate/record"
 	"github.com/ddpgate/ddpgate/stat"
 )
 
-// kinFrom is the least number of baseline records that show how machines differ.
-const kinFrom = 3
+const (
+	// kinFrom is the least number of baseline records that show how machines differ.
+	kinFrom = 3
+	// explained is the chance below which the calibration load is taken to explain how machines differ.
+	explained = 0.05
+)
 
 // kin returns the baseline's records that were made on head's kind of machine, oldest first.
 func (j *judgement) kin(base, head *record.Record) []*record.Record {
@@ -24,44 +29,67 @@ func (j *judgement) kin(base, head *record.Record) []*record.Record {
 	return kin
 }
 
+// A draw is what one metric's runs in one record say, as one draw of what machines do.
+type draw struct {
+	mean        float64 // badness
+	inverse     float64 // of the number of runs
+	spread      float64 // variance of single runs, NaN for one run
+	calibration float64 // logarithm of the calibration load, NaN where it was not run
+}
+
+func (c *comparison) draw(logarithms []float64, e record.Environment) draw {
+	d := draw{mean: float64(c.scale) * gonum.Mean(logarithms, nil), inverse: 1 / float64(len(logarithms)), calibration: math.NaN(), spread: math.NaN()}
+	if len(logarithms) > 1 {
+		d.spread = gonum.Variance(logarithms, nil)
+	}
+	if len(e.Calibration) > 0 {
+		d.calibration = math.Log(gonum.Mean(e.Calibration, nil))
+	}
+	return d
+}
+
+// draws returns what the baseline's records say.
+func (j *judgement) draws(c *comparison, scenario string) []draw {
+	var all []draw
+	for _, r := range j.past {
+		s := r.Scenario(scenario)
+		if s == nil || s.Identity != j.head.Scenario(scenario).Identity {
+			continue
+		}
+		side := newSide(s, record.Head, func(*record.Run) {})
+		if logarithms, _, fatal := side.values(c.def.Name, record.Head); fatal == "" && len(logarithms) > 0 {
+			all = append(all, c.draw(logarithms, r.Environment))
+		}
+	}
+	return all
+}
+
 // predicted holds head, as one draw of what machines of its kind do, against the spread of the baseline's records. More runs on
 // one machine never make a machine's difference significant.
 func (j *judgement) predicted(c *comparison, m matched, head []float64) estimate {
-	var means, spreads, lengths []float64
-	for _, r := range j.past {
-		s := r.Scenario(m.scenario)
-		if s == nil || s.Identity != j.head.Scenario(m.scenario).Identity {
-			continue
-		}
-		sd := newSide(s, record.Head, func(*record.Run) {})
-		logarithms, _, fatal := sd.values(c.def.Name, record.Head)
-		if fatal != "" || len(logarithms) == 0 {
-			continue
-		}
-		means = append(means, float64(c.scale)*gonum.Mean(logarithms, nil))
-		lengths = append(lengths, float64(len(logarithms)))
-		if len(logarithms) > 1 {
-			spreads = append(spreads, gonum.Variance(logarithms, nil))
-		}
-	}
-	f := &c.finding
-	f.NBase = len(means)
-	if len(means) < kinFrom {
-		f.Reason = fmt.Sprintf("base was measured on another machine, and %d baseline records of head's kind of machine are fewer than %d: measure both builds interleaved on one machine", len(means), kinFrom)
+	f, past, here := &c.finding, j.draws(c, m.scenario), c.draw(head, j.head.Environment)
+	f.NBase = len(past)
+	if len(past) < kinFrom {
+		f.Reason = fmt.Sprintf("base was measured on another machine, and %d baseline records of head's kind of machine are fewer than %d: measure both builds interleaved on one machine", len(past), kinFrom)
 		return estimate{evidence: nothing{}, middle: float64(c.scale) * math.Log(f.Head/f.Base), method: methodPredict}
+	}
+	var means, calibrations, inverses, spreads []float64
+	for _, d := range past {
+		means, calibrations, inverses = append(means, d.mean), append(calibrations, d.calibration), append(inverses, d.inverse)
+		if !math.IsNaN(d.spread) {
+			spreads = append(spreads, d.spread)
+		}
 	}
 	f.Base = math.Exp(float64(c.scale) * gonum.Mean(means, nil))
 	extra := 0.0
-	if len(spreads) > 0 {
-		extra = gonum.Mean(spreads, nil) * max(0, 1/float64(len(head))-gonum.Mean(inverses(lengths), nil))
+	if len(spreads) > 0 { // of fewer runs than the baseline's records have
+		extra = gonum.Mean(spreads, nil) * max(0, here.inverse-gonum.Mean(inverses, nil))
 	}
-	return ofShift(stat.Predict(means, float64(c.scale)*gonum.Mean(head, nil), extra), methodPredict)
-}
-
-func inverses(x []float64) []float64 {
-	inv := make([]float64, len(x))
-	for i, v := range x {
-		inv[i] = 1 / v
+	if c.def.Unit != metric.Bytes && !math.IsNaN(here.calibration) && stat.Explains(means, calibrations) < explained {
+		for i := range means {
+			means[i] -= calibrations[i]
+		}
+		return ofShift(stat.Predict(means, here.mean-here.calibration, extra), methodPredict+methodCalibrated)
 	}
-	return inv
+	return ofShift(stat.Predict(means, here.mean, extra), methodPredict)
 }

@@ -81,3 +81,21 @@ func Tolerance(values []float64, content, confidence float64) float64 {
 	sigma := math.Sqrt(sum / distuv.ChiSquared{K: n}.Quantile(1-confidence))
 	return sigma * distuv.UnitNormal.Quantile(content)
 }
+
+// Explains returns the one-sided chance that taking x off y narrows its variance as much as it does here if it did not
+// (Pitman 1939, Morgan 1939: the correlation between the difference and the sum). It returns 1 for fewer than five values.
+func Explains(y, x []float64) float64 {
+	n := float64(len(y))
+	if len(y) < historyFrom || len(x) != len(y) {
+		return 1
+	}
+	sum := make([]float64, len(y))
+	for i := range y {
+		sum[i] = 2*y[i] - x[i]
+	}
+	r := gonum.Correlation(x, sum, nil)
+	if math.IsNaN(r) {
+		return 1
+	}
+	return Shift{Estimate: r, SE: math.Sqrt((1 - r*r) / (n - 2)), DF: n - 2}.Above(0)
+}

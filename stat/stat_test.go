@@ -188,6 +188,19 @@ func TestModerate(t *testing.T) {
 	}
 }
 
+func TestExplains(t *testing.T) {
+	y := []float64{1, 2, 3, 4, 5, 6}
+	if p := Explains(y, []float64{1.1, 1.9, 3.05, 4, 4.9, 6.1}); p > 1e-3 {
+		t.Errorf("what explains all has a chance of %v", p)
+	}
+	if p := Explains(y, []float64{3, -1, 2, -2, 1, -3}); p < 0.5 {
+		t.Errorf("what explains nothing has a chance of %v", p)
+	}
+	if p := Explains(y[:4], y[:4]); p != 1 {
+		t.Errorf("four values have a chance of %v", p)
+	}
+}
+
 func TestShapes(t *testing.T) {
 	if _, p := Slope([]float64{1, 2.1, 2.9, 4, 5.2, 6}); p > 1e-4 {
 		t.Errorf("a clear slope has a chance of %v", p)
