@@ -60,6 +60,10 @@ type Process struct {
 	PID int
 	// Reaper is the process that inherits, and waits for, what is orphaned below PID; 0 where there is none. It is no part of the app.
 	Reaper int
+	// Groups are the directories of the control groups that hold this process, all that descends from it, and nothing else. They
+	// are there until Stop. Empty where that is not allowed, and then Ungrouped says why.
+	Groups    []string
+	Ungrouped string
 }
 
 // Start starts the services, runs the reset, starts the app, and waits until it answers. ctx bounds the start only: an

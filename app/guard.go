@@ -36,12 +36,19 @@ const (
 	orderEnd  = "end"  // kill what is left, then exit
 )
 
-// An event is one line of JSON on a guard's standard output. Exactly one field is set.
+// An event is one line of JSON on a guard's standard output. It tells of one thing.
 type event struct {
 	Started int    `json:",omitempty"` // the process's id
+	Groups  groups `json:",omitzero"`  // of its own, with Started
 	Failed  string `json:",omitempty"` // why it could not be started
 	Exited  *ended `json:",omitempty"` // how the process ended
 	Empty   bool   `json:",omitempty"` // it has ended, and all below it
+}
+
+// groups are the directories of the control groups that were made for a process, or why there are none.
+type groups struct {
+	Directories []string `json:",omitempty"`
+	Why         string   `json:",omitempty"`
 }
 
 // ended is how a process ended, as Exit has it.
@@ -86,7 +93,8 @@ func guard(control io.Reader, events io.Writer, output *os.File) error {
 	if err := w.tree.start(s, output); err != nil {
 		return w.events.Encode(event{Failed: err.Error()})
 	}
-	w.tell(event{Started: w.tree.root})
+	defer w.tree.release()
+	w.tell(event{Started: w.tree.root, Groups: w.tree.groups})
 	orders := make(chan string)
 	go func() {
 		defer close(orders)

@@ -8,13 +8,17 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"time"
+
+	"github.com/ddpgate/ddpgate/internal/cgroup"
 )
 
 // A process is the app's, a service's or the reset's, seen from this side of its guard.
 type process struct {
 	role    string
 	pid     int
+	groups  groups
 	guard   *exec.Cmd
 	started time.Time
 	control io.WriteCloser
@@ -64,7 +68,10 @@ func start(ctx context.Context, role string, s spec, lines int) (*process, error
 }
 
 func (p *process) process() Process {
-	return Process{Role: p.role, PID: p.pid, Reaper: p.reaper()}
+	return Process{
+		Role: p.role, PID: p.pid, Reaper: p.reaper(),
+		Groups: slices.Clone(p.groups.Directories), Ungrouped: p.groups.Why,
+	}
 }
 
 // outputs are the ends from which this process reads.
@@ -108,7 +115,7 @@ func (p *process) introduce(ctx context.Context, s spec, first <-chan event) err
 		case e.Failed != "":
 			return fmt.Errorf("run %s: %s", s.Path, e.Failed)
 		}
-		p.pid, p.started = e.Started, time.Now()
+		p.pid, p.groups, p.started = e.Started, e.Groups, time.Now()
 		return nil
 	case <-late.C:
 		return errNoGuard
@@ -125,7 +132,7 @@ func (p *process) follow(first chan<- event, events io.Reader, text *os.File) {
 		defer close(read)
 		_, _ = io.Copy(p.output, text) // ends when the last writer is gone, or at the deadline below
 	}()
-	root := p.listen(first, events, read)
+	root, own := p.listen(first, events, read)
 	_ = p.guard.Wait()
 	select {
 	case <-p.empty:
@@ -134,6 +141,7 @@ func (p *process) follow(first chan<- event, events io.Reader, text *os.File) {
 			killGroup(root) // the guard was killed before its time
 		}
 	}
+	_ = cgroup.End(own.Directories, time.Second) // the guard did that, unless it was killed
 	// Where orphans cannot be found, one may still hold the pipe.
 	_ = text.SetReadDeadline(time.Now().Add(time.Second))
 	<-read
@@ -141,17 +149,17 @@ func (p *process) follow(first chan<- event, events io.Reader, text *os.File) {
 	p.end(ended{Code: -1, Signal: "SIGKILL"})
 }
 
-// listen takes the guard's events until there are no more, and returns the process's id.
-func (p *process) listen(first chan<- event, events io.Reader, read <-chan struct{}) (root int) {
+// listen takes the guard's events until there are no more, and returns the process's id and its groups.
+func (p *process) listen(first chan<- event, events io.Reader, read <-chan struct{}) (root int, own groups) {
 	defer close(first)
 	in := json.NewDecoder(events)
 	for n := 0; ; n++ {
 		var e event
 		if err := in.Decode(&e); err != nil {
-			return root
+			return root, own
 		}
 		if n == 0 {
-			root = e.Started
+			root, own = e.Started, e.Groups
 			first <- e
 		}
 		if e.Exited != nil {

@@ -10,6 +10,12 @@ import (
 // adopt does nothing: orphans go to the first process here.
 func adopt() {}
 
+// enclose does nothing but say so.
+func (t *tree) enclose() (leave func()) {
+	t.groups.Why = noGroups
+	return func() {}
+}
+
 func rootAttr() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
 // descendants returns nothing: the process group is what is known here.

@@ -7,11 +7,14 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ddpgate/ddpgate/internal/cgroup"
 )
 
 // A tree is a process that the guard started, in a process group of its own, and all that descends from it.
 type tree struct {
-	root int
+	root   int
+	groups groups
 }
 
 // start starts the tree's first process. The calling thread must last as long as the guard.
@@ -22,6 +25,9 @@ func (t *tree) start(s spec, output *os.File) error {
 		return err
 	}
 	defer null.Close()
+	// The process is born in its group, so that not even its first steps are missed.
+	leave := t.enclose()
+	defer leave()
 	// Not os.StartProcess: it would want to wait for the process itself.
 	t.root, err = syscall.ForkExec(s.Path, s.Args, &syscall.ProcAttr{
 		Dir:   s.Dir,
@@ -29,8 +35,15 @@ func (t *tree) start(s spec, output *os.File) error {
 		Files: []uintptr{null.Fd(), output.Fd(), output.Fd()},
 		Sys:   rootAttr(),
 	})
+	if err != nil {
+		leave()
+		t.release()
+	}
 	return err
 }
+
+// release removes the groups that were made for the tree. Nothing of it may be left.
+func (t *tree) release() { _ = cgroup.Remove(t.groups.Directories) }
 
 // reap waits for all that is the guard's child, by birth or because its parent ended, until there is nothing left; then
 // it closes exits.

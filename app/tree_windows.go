@@ -14,6 +14,7 @@ type tree struct {
 	root    int
 	process *os.Process
 	job     windows.Handle
+	groups  groups
 }
 
 // start starts the tree's first process.
@@ -38,7 +39,7 @@ func (t *tree) start(s spec, output *os.File) error {
 		return err
 	}
 	defer null.Close()
-	t.job = job
+	t.job, t.groups.Why = job, noGroups
 	t.process, err = os.StartProcess(s.Path, s.Args, &os.ProcAttr{
 		Dir: s.Dir, Env: s.Env, Files: []*os.File{null, output, output},
 	})
@@ -65,6 +66,9 @@ func (t *tree) termRest(bool) {}
 
 // kill kills the first process; the guard's end kills the rest.
 func (t *tree) kill() { _ = t.process.Kill() }
+
+// release does nothing: there are no groups here but the job.
+func (t *tree) release() {}
 
 func guardAttr() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP}
