@@ -19,6 +19,9 @@ type model struct {
 	drift    float64 // a run
 	second   float64 // what the second place of a pair costs
 	together float64 // correlation of the metrics of a run
+
+	calibrated bool    // records hold a calibration load
+	explains   float64 // correlation of its machine effect with that of the metrics
 }
 
 var models = []model{
@@ -97,6 +100,10 @@ func (m model) alone(r *rand.Rand, n, metrics int, factor float64) *record.Recor
 	}
 	for i := range n {
 		rec.Scenarios[0].Runs = append(rec.Scenarios[0].Runs, run(record.Head, i, i, m.draw(r, i, metrics), factor, machine))
+	}
+	if m.calibrated {
+		own := math.Sqrt(1-m.explains*m.explains) * m.machine * r.NormFloat64()
+		rec.Environment.Calibration = []float64{math.Exp(m.explains*machine + own + 0.01*r.NormFloat64())}
 	}
 	return rec
 }

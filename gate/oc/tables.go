@@ -60,6 +60,7 @@ func (w *writer) all(data string) {
 	w.twelve()
 	w.history()
 	w.looks()
+	w.calibration()
 	if data != "" {
 		w.real(data)
 	}
@@ -178,6 +179,30 @@ func (w *writer) looks() {
 			t := w.simulate(cell{model: m, n: looks.Max, metrics: 4, looks: looks, change: change})
 			w.row(m.name, fmt.Sprintf("%+.0f %%", change*100), t.String(t.failed), t.String(t.metricPass),
 				t.String(t.trials-t.failed-t.passed), fmt.Sprintf("%.1f", float64(t.runs)/float64(t.trials)))
+		}
+	}
+}
+
+// calibration writes what the calibration load does as a covariate between machines.
+func (w *writer) calibration() {
+	w.print("\n### The calibration load as a covariate, stored baseline of other machines, 5 runs a record\n\n")
+	w.header("calibration load", "records of the baseline", "0: fails", "+10 %: fails", "+15 %: fails", "+30 %: fails")
+	for _, earlier := range []int{4, 9, 19} {
+		for _, load := range []struct {
+			name       string
+			calibrated bool
+			explains   float64
+		}{{"none", false, 0}, {"explains nothing", true, 0}, {"explains 90 %", true, 0.9}, {"explains all", true, 1}} {
+			m := models[5]
+			m.calibrated, m.explains = load.calibrated, load.explains
+			c := cell{model: m, n: 5, metrics: 4, stored: true, earlier: earlier}
+			unchanged := w.simulate(c)
+			row := []string{load.name, fmt.Sprint(earlier + 1), unchanged.String(unchanged.failed)}
+			for _, c.change = range []float64{0.10, 0.15, 0.30} {
+				t := w.simulate(c)
+				row = append(row, t.String(t.metricFail))
+			}
+			w.row(row...)
 		}
 	}
 }
