@@ -102,6 +102,9 @@ func (j *judgement) compareRatios(c *comparison, m matched) {
 	}
 	if fault != "" {
 		f.Reason = fault
+		if f.NBase > 0 && f.NHead > 0 && min(f.NBase, f.NHead) < 2 {
+			f.RunsNeeded = fewest
+		}
 		return
 	}
 	c.estimate = j.estimate(c, m, base, head)
@@ -117,6 +120,9 @@ func (j *judgement) compareRatios(c *comparison, m matched) {
 	_, none := c.estimate.evidence.(nothing)
 	c.above, c.below, c.testable = c.estimate.Above(at), c.estimate.Below(-at), !none
 }
+
+// fewest is the number of runs a side that is asked for where one says nothing.
+const fewest = 5
 
 // geometric returns the geometric mean of values whose logarithms are given, NaN of none.
 func geometric(logarithms []float64) float64 { return math.Exp(gonum.Mean(logarithms, nil)) }

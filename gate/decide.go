@@ -72,8 +72,12 @@ func (j *judgement) settle(c *comparison, level float64, worse, better bool) {
 func (c *comparison) limits(lower, upper, lowerLevel, upperLevel float64) {
 	f, e := &c.finding, c.estimate
 	f.LowerLevel, f.UpperLevel = lowerLevel, upperLevel
+	for _, limit := range []*float64{&lower, &upper} {
+		if math.IsInf(*limit, 0) {
+			*limit = math.NaN()
+		}
+	}
 	switch {
-	case math.IsInf(lower, -1) && math.IsInf(upper, 1):
 	case c.def.Counts:
 		f.Lower, f.Upper, f.LowerLevel, f.UpperLevel = 0-upper, 0-lower, upperLevel, lowerLevel
 	case c.scale < 0:
@@ -100,10 +104,10 @@ func (c *comparison) undecided(worse bool) string {
 	return "the runs are too few or too uneven to exclude a change as large as the threshold"
 }
 
-// most is the largest number of runs that is worth naming.
+// most is the largest number of runs that is worth naming: as many or more.
 const most = 1000
 
-// needed returns how many runs a side would probably settle it, if what they show stays the same; 0 if none would.
+// needed returns how many runs a side would probably settle it, if what they show stays the same; 0 if that is not known.
 func (c *comparison) needed(failLevel, passLevel float64) int {
 	e := c.estimate
 	have := min(c.finding.NBase, c.finding.NHead)
@@ -117,7 +121,7 @@ func (c *comparison) needed(failLevel, passLevel float64) int {
 			return n
 		}
 	}
-	return 0
+	return most
 }
 
 // sum takes the build's outcome from its parts.

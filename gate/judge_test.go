@@ -123,6 +123,29 @@ func TestJudgePairs(t *testing.T) {
 	}
 }
 
+// What is undecided for want of runs says how many, and what more runs would not settle says none.
+func TestRunsNeeded(t *testing.T) {
+	noise := func(middle float64) figures { return figures{"time": around(middle, 0.05, 5)} }
+	for _, tt := range []struct {
+		name       string
+		base, head figures
+		least      int
+	}{
+		{"one run", figures{"time": {80}}, figures{"time": {80}}, 5},
+		{"noisy", noise(80), noise(80.5), 6},
+		{"just below the threshold", noise(80), noise(83.9), 900},
+		{"settled", quiet(1, 5), quiet(1, 5), 0},
+		{"missing", figures{"time": {80, 81}}, figures{"ram": {4e8, 4e8}}, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			f := find(t, mustJudge(t, oneArm(tt.base), oneArm(tt.head), Policy{}), "time")
+			if f.RunsNeeded < tt.least || tt.least == 0 && f.RunsNeeded > 0 || f.RunsNeeded > 1000 {
+				t.Errorf("needs %d runs, want %d or more: %+v", f.RunsNeeded, tt.least, f)
+			}
+		})
+	}
+}
+
 // A pair of which one run may not be judged is left out, and said so.
 func TestJudgePairsDiscards(t *testing.T) {
 	rec := twoArms(quiet(1, 6), quiet(1.2, 6))

@@ -55,7 +55,7 @@ type Finding struct {
 	NBase           int     `json:"n_base"`          // runs
 	NHead           int     `json:"n_head"`
 	SmallestVisible float64 `json:"smallest_visible"` // ratio: the smallest change that these runs could have shown
-	RunsNeeded      int     `json:"runs_needed"`      // runs a side that would settle it, 0 where it is settled or runs would not help
+	RunsNeeded      int     `json:"runs_needed"`      // runs a side that would probably settle it, at most 1000; 0 where it is settled or runs would not help
 
 	Accepted *Acceptance `json:"accepted,omitempty"` // the accepted change that widened the threshold
 	Second   *Second     `json:"second,omitempty"`
