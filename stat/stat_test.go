@@ -275,6 +275,48 @@ func TestSteadyPairsCovers(t *testing.T) {
 	}
 }
 
+// So do the intervals of the plainer methods.
+func TestPlainIntervalsCover(t *testing.T) {
+	const trials = 8000
+	type interval interface {
+		Lower(float64) float64
+		Upper(float64) float64
+	}
+	var ranks Ranks
+	for name, estimate := range map[string]func(base, head []float64) interval{
+		"Welch":          func(b, h []float64) interval { return Welch(b, h) },
+		"Hodges-Lehmann": func(b, h []float64) interval { return ranks.HodgesLehmann(b, h) },
+		"paired":         func(b, h []float64) interval { return Paired(minus(h, b)) },
+	} {
+		r := rand.New(rand.NewPCG(4, 4))
+		below, above := 0, 0
+		for range trials {
+			base, head := make([]float64, 10), make([]float64, 10)
+			for i := range base {
+				base[i], head[i] = 0.05*r.NormFloat64(), 0.1+0.05*r.NormFloat64()
+			}
+			e := estimate(base, head)
+			if e.Lower(0.95) <= 0.1 {
+				below++
+			}
+			if e.Upper(0.95) >= 0.1 {
+				above++
+			}
+		}
+		for limit, covered := range map[string]int{"lower": below, "upper": above} {
+			near(t, name+", how often the "+limit+" limit covers", float64(covered)/trials, 0.95, 0.01)
+		}
+	}
+}
+
+func minus(a, b []float64) []float64 {
+	d := make([]float64, len(a))
+	for i := range d {
+		d[i] = a[i] - b[i]
+	}
+	return d
+}
+
 // Properties that any estimate of a shift must have.
 func TestProperties(t *testing.T) {
 	value := rapid.Float64Range(-5, 5)
