@@ -80,7 +80,7 @@ func (r *runCmd) conclude(ctx context.Context, c *command, m *measurement, rec *
 		return 0, err
 	}
 	if !r.JSON {
-		fmt.Fprintf(c.Stdout, "\nwritten: %s, all of which shows: ddpgate report %s\n", m.out, m.out)
+		fmt.Fprintf(c.Stdout, "\nwritten   %s\nsee all   ddpgate report %s\n", m.out, m.out)
 	}
 	if err := r.keep(ctx, c, m, rec, v.Outcome); err != nil {
 		return 0, err
@@ -104,7 +104,7 @@ func (r *runCmd) keep(ctx context.Context, c *command, m *measurement, rec *reco
 		return err
 	}
 	if !r.JSON {
-		fmt.Fprintf(c.Stdout, "saved as the newest baseline of %s in %v\n", r.SaveBaseline, m.store)
+		fmt.Fprintf(c.Stdout, "baseline  newest of %s in %v\n", r.SaveBaseline, m.store)
 	}
 	return nil
 }

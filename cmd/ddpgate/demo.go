@@ -22,7 +22,7 @@ const (
 	demoKey = "demo"
 )
 
-var demoLoad = []string{"tasks-nonreactive", "tasks-reactive", "--rate", "10/s", "--for", "2s", "--think", "10ms", "--tasks", "5"}
+var demoLoad = []string{"tasks-nonreactive", "tasks-reactive", "--rate", "20/s", "--for", "1s", "--think", "10ms", "--tasks", "5"}
 
 // A demo is the story under way.
 type demo struct {
@@ -61,7 +61,7 @@ func (s *demo) configure() error {
 	if err != nil {
 		return err
 	}
-	runs := "runs: {min: 5, max: 5, warmup: 1, cooldown: 0s}\n"
+	runs := "runs: {min: 5, max: 7, warmup: 1, cooldown: 0s}\n"
 	app := fmt.Sprintf("app:\n  command: [ddpgate, serve, --cpu, 2ms, --slow, 20ms]\n  url: http://127.0.0.1:%d\n", port)
 	if err := os.WriteFile(s.calm, []byte(runs), 0o644); err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/term"
@@ -86,6 +87,18 @@ func (t *ticker) say(format string, args ...any) {
 	fmt.Fprintf(t.w, format+"\n", args...)
 	if !t.live {
 		t.last = time.Now()
+	}
+}
+
+// quote writes another program's lines so that they stay, without what a terminal would obey.
+func (t *ticker) quote(lines []string) {
+	for _, line := range lines {
+		t.say("  | %s", strings.Map(func(r rune) rune {
+			if unicode.IsPrint(r) {
+				return r
+			}
+			return ' '
+		}, line))
 	}
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -59,7 +60,7 @@ func (r *runCmd) run(ctx context.Context, c *command) (int, error) {
 		t.say("warning: %v; the verdict will be inconclusive", m.judge.missing)
 	}
 	rec := &record.Record{Created: time.Now().UTC(), Tool: tool(), Command: c.line, Commit: commit(ctx)}
-	if err := runner.Run(ctx, rec, m.plan, m.hooks(t)); err != nil {
+	if err := runner.Run(ctx, rec, m.plan, m.hooks(t, r.JSON)); err != nil {
 		return 0, err
 	}
 	t.clear()
@@ -83,6 +84,9 @@ func (r *runCmd) prepare(ctx context.Context, c *command) (*measurement, error) 
 	}
 	if err := errors.Join(usage(scenariosErr), armsErr, err); err != nil {
 		return nil, err
+	}
+	if r.Runs != nil && *r.Runs < 1 {
+		return nil, usage(fmt.Errorf("--runs is %d, must be at least 1", *r.Runs))
 	}
 	m.plan = runner.Plan{Arms: arms, Scenarios: scenarios, Runs: r.runs(cfg.Runs), Seed: r.seed()}
 	m.judge.policy.Seed = m.plan.Seed
@@ -146,8 +150,9 @@ func (r *runCmd) seed() uint64 {
 	return rand.Uint64()
 }
 
-// hooks are what the runner works with.
-func (m *measurement) hooks(t *ticker) runner.Hooks {
+// hooks are what the runner works with. The last lines of an app that failed, or of a service, go to stderr where the report on
+// stdout does not have them.
+func (m *measurement) hooks(t *ticker, asJSON bool) runner.Hooks {
 	h := runner.Hooks{
 		Drive: drive.Run,
 		Save:  func(rec *record.Record) error { return record.Write(m.out, rec) },
@@ -157,6 +162,9 @@ func (m *measurement) hooks(t *ticker) runner.Hooks {
 				return
 			}
 			t.say("%s", describeRun(p))
+			if asJSON || p.Over.Outcome == record.Invalid {
+				t.quote(p.Over.Output)
+			}
 		},
 	}
 	if m.judge.gates() {
