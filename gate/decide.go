@@ -45,8 +45,9 @@ func (j *judgement) holm(family []*comparison, p func(*comparison) float64) (rej
 // change in either direction.
 func (j *judgement) settle(c *comparison, level float64, worse, better bool) {
 	f := &c.finding
-	e, pass := c.estimate, j.passLevel(c)
+	e, pass, twice := c.estimate, j.passLevel(c, passLevel), j.passLevel(c, twiceLevel)
 	upper := e.Upper(1 - pass)
+	below := upper < c.delta && (c.def.Counts || e.Upper(1-twice) < 2*c.delta)
 	if f.Method != "" && !c.settled {
 		c.limits(e.Lower(1-level), upper, 1-level, 1-pass)
 	}
@@ -58,13 +59,13 @@ func (j *judgement) settle(c *comparison, level float64, worse, better bool) {
 		f.Outcome = Regression
 	case c.hold != "":
 		f.Outcome, f.Reason = Inconclusive, c.hold
-	case upper < c.delta && better && e.middle <= -c.delta:
+	case below && better && e.middle <= -c.delta:
 		f.Outcome = Improvement
-	case upper < c.delta:
+	case below:
 		f.Outcome = Pass
 	default:
 		f.Reason = c.undecided(worse)
-		f.RunsNeeded = c.needed(level, pass)
+		f.RunsNeeded = c.needed(level, pass, twice)
 	}
 }
 
@@ -98,6 +99,8 @@ func (c *comparison) undecided(worse bool) string {
 		return "so few runs set no limit to the change"
 	case worse:
 		return "it got worse, by less than the threshold or more"
+	case c.estimate.Upper(passLevel) < c.delta:
+		return "the runs are too few or too uneven to exclude a change twice as large as the threshold"
 	case c.estimate.middle >= c.delta:
 		return "it may have got worse by the threshold or more, but so few and uneven runs can differ as much by chance"
 	}
@@ -108,7 +111,7 @@ func (c *comparison) undecided(worse bool) string {
 const most = 1000
 
 // needed returns how many runs a side would probably settle it, if what they show stays the same; 0 if that is not known.
-func (c *comparison) needed(failLevel, passLevel float64) int {
+func (c *comparison) needed(fail, pass, twice float64) int {
 	e := c.estimate
 	have := min(c.finding.NBase, c.finding.NHead)
 	if !(e.df > 0) || !(e.se > 0) || math.IsInf(e.se, 0) {
@@ -116,8 +119,9 @@ func (c *comparison) needed(failLevel, passLevel float64) int {
 	}
 	for n := have + 1; n <= most; n = max(n+1, n*21/20) {
 		se, df := e.se*math.Sqrt(float64(have)/float64(n)), e.df*float64(n-1)/float64(have-1)
-		fails := e.middle >= c.delta && e.middle >= se*stat.Quantile(1-failLevel, df)
-		if fails || e.middle+se*stat.Quantile(1-passLevel, df) < c.delta {
+		fails := e.middle >= c.delta && e.middle >= se*stat.Quantile(1-fail, df)
+		passes := e.middle+se*stat.Quantile(1-pass, df) < c.delta && e.middle+se*stat.Quantile(1-twice, df) < 2*c.delta
+		if fails || passes {
 			return n
 		}
 	}

@@ -120,4 +120,6 @@ func (j *judgement) level(c *comparison, share, rho float64) float64 {
 func (j *judgement) failLevel(c *comparison, share float64) float64 {
 	return j.level(c, share, rhoFail)
 }
-func (j *judgement) passLevel(c *comparison) float64 { return j.level(c, 1-passLevel, rhoPass) }
+func (j *judgement) passLevel(c *comparison, confidence float64) float64 {
+	return j.level(c, 1-confidence, rhoPass)
+}

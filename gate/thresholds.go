@@ -13,6 +13,8 @@ const (
 	// passLevel is the confidence that a change is below its threshold. A build passes only where every gated metric does, so
 	// that it needs no correction for their number (intersection-union, Berger 1982).
 	passLevel = 0.95
+	// twiceLevel is the confidence that a change is below twice its threshold, so that few and noisy runs pass hardly any large one.
+	twiceLevel = 0.995
 	// power is the chance with which the smallest visible change is found.
 	power = 0.80
 )

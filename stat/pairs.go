@@ -27,7 +27,7 @@ const (
 	// far is how many standard deviations, by the median distance, a value may lie from the middle before it is pulled in.
 	far = 3
 	// searched is what finding the middle and the drift costs, in degrees of freedom. It was simulated, so that an unchanged
-	// build with twelve gated metrics of two modes each fails in 1 % of records and not in 1.2 %; a third of it is right where many
+	// build with twelve gated metrics of two modes each fails in 1 % of records and not in 1.2 %; a sixth of it is right where many
 	// records' spreads are taken together.
 	searched = 0.75
 	// alike is the level of the test whether the values of a pair are more alike than those of different pairs.
@@ -70,7 +70,7 @@ func SteadyPairs(pairs []Pair) Steady {
 	if used == 2 && alikeSpread(between/dfSums/(rest/dfDiffs), dfSums, dfDiffs) {
 		squares, df, costs = rest+between, dfDiffs+dfSums, 2*searched
 	}
-	s := Steady{PulledIn: pulled, Pooled: df > dfDiffs, Spread: Spread{Variance: squares / (df - costs/3) / 2, DF: df}}
+	s := Steady{PulledIn: pulled, Pooled: df > dfDiffs, Spread: Spread{Variance: squares / (df - costs/6) / 2, DF: df}}
 	s.Per = 2 * share * (n - 1) / max(n-1-lost, 1)
 	df = max(df-costs, 1)
 	s.Shift = Shift{Estimate: center + estimate, SE: math.Sqrt(squares / df / 2 * s.Per), DF: df}

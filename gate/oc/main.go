@@ -30,7 +30,7 @@ func main() {
 func command(args []string, out, progress io.Writer, data string) error {
 	flags := flag.NewFlagSet("oc", flag.ContinueOnError)
 	flags.SetOutput(progress)
-	trials := flags.Int("trials", 1000, "of a cell in which something changed; unchanged cells get five times as many")
+	trials := flags.Int("trials", 1000, "of a cell; five times as many where nothing changed, or as much as the threshold")
 	seed := flags.Uint64("seed", 1, "of all draws")
 	into := flags.String("into", "", "the file whose tables are replaced; standard output without")
 	if err := flags.Parse(args); err != nil {

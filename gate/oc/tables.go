@@ -27,13 +27,13 @@ func (w *writer) print(format string, args ...any) {
 	}
 }
 
-// simulate runs a cell; one in which nothing changed gets five times the trials, because what it counts is rare.
+// simulate runs a cell; where nothing changed, or as much as the threshold, what is counted is rare and gets five times the trials.
 func (w *writer) simulate(c cell) tally {
 	if w.err != nil {
 		return tally{trials: 1, rivals: make([]int, len(rivals))}
 	}
 	trials := w.trials
-	if c.change == 0 {
+	if c.change == 0 || c.change == delta {
 		trials *= 5
 	}
 	t, err := c.simulate(w.seed, trials)
@@ -54,7 +54,7 @@ func (w *writer) header(cells ...string) {
 
 // all writes every table.
 func (w *writer) all(data string) {
-	w.print("Figures are percent of builds, ± one Monte Carlo error; %d trials where something changed, %d where nothing did.\n\n", w.trials, 5*w.trials)
+	w.print("Figures are percent of builds, ± one Monte Carlo error; %d trials each, and %d where nothing changed or as much as the threshold.\n\n", w.trials, 5*w.trials)
 	w.modes()
 	w.rivals()
 	w.twelve()
