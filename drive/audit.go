@@ -1,8 +1,10 @@
 package drive
 
 import (
+	"cmp"
 	"fmt"
 	"hash/maphash"
+	"slices"
 	"time"
 )
 
@@ -19,10 +21,17 @@ const settle = 250 * time.Millisecond
 
 // sightings is a session's diary of documents.
 type sightings struct {
-	from, until time.Duration // of being subscribed, from the start of the load; until 0 for not yet over
-	subscribed  bool
-	owned       []ownership
-	others      []sighting // in the order in which they came
+	periods []period
+	owned   []ownership
+}
+
+// A period is a time in which a session was subscribed. Times are from the start of the load.
+type period struct {
+	ready  bool          // a subscription was; else from says nothing
+	from   time.Duration // when the newest subscription was ready
+	ended  bool
+	until  time.Duration
+	others []sighting // in the order in which they came
 }
 
 // An ownership is the life of a document of the session's own. Times are from the start of the load.
@@ -41,20 +50,36 @@ type sighting struct {
 	removed bool
 }
 
-func (l *sightings) begin(at time.Duration) {
-	l.from, l.subscribed = at, true
-	l.until = 0
+// open returns the period that goes on, nil if there is none.
+func (l *sightings) open() *period {
+	if n := len(l.periods); n > 0 && !l.periods[n-1].ended {
+		return &l.periods[n-1]
+	}
+	return nil
+}
+
+// subscribing begins a period, unless one goes on: documents come before a subscription is ready.
+func (l *sightings) subscribing() {
+	if l.open() == nil {
+		l.periods = append(l.periods, period{})
+	}
+}
+
+func (l *sightings) subscribed(at time.Duration) {
+	if p := l.open(); p != nil {
+		p.ready, p.from = true, at
+	}
 }
 
 func (l *sightings) end(at time.Duration) {
-	if l.subscribed && l.until == 0 {
-		l.until = at
+	if p := l.open(); p != nil {
+		p.ended, p.until = true, at
 	}
 }
 
 func (l *sightings) foreign(hash uint64, at time.Duration, removed bool) {
-	if l.until == 0 {
-		l.others = append(l.others, sighting{hash, at, removed})
+	if p := l.open(); p != nil {
+		p.others = append(p.others, sighting{hash, at, removed})
 	}
 }
 
@@ -75,71 +100,116 @@ func (l *sightings) own(o ownership, gone bool) {
 // An auditor holds all that the sessions did.
 type auditor struct {
 	docs    map[uint64]*ownership
+	called  []*ownership        // the same, in the order in which they were called for
 	foreign func(time.Duration) // is told of each latency from a call to another session's copy
 }
 
 func newAuditor(sessions []*session, foreign func(time.Duration)) *auditor {
-	a := &auditor{make(map[uint64]*ownership), foreign}
+	a := &auditor{docs: make(map[uint64]*ownership), foreign: foreign}
 	for _, s := range sessions {
 		for i := range s.log.owned {
 			o := &s.log.owned[i]
 			o.owner = s.index
 			a.docs[o.hash] = o
+			a.called = append(a.called, o)
 		}
 	}
+	slices.SortFunc(a.called, func(x, y *ownership) int { return cmp.Compare(x.called, y.called) })
 	return a
 }
 
-// told is what a session was told of one document.
-type told struct{ there, removed bool }
-
 // session returns why a session was told something wrong, nil if nothing is to be found.
 func (a *auditor) session(index int, l *sightings) error {
-	if !l.subscribed || len(a.docs) == 0 {
-		return nil
-	}
-	heard := make(map[uint64]told, len(l.others)/2)
-	var proof time.Duration // the latest call that the session was told the outcome of
-	for _, s := range l.others {
-		d := a.docs[s.hash]
-		if !s.removed {
-			if heard[s.hash].there {
-				return twice(d)
-			}
-			if d != nil {
-				a.foreign(s.at - d.called)
-			}
+	var first error
+	for i := range l.periods {
+		if err := a.period(index, &l.periods[i]); first == nil {
+			first = err
 		}
-		heard[s.hash] = told{!s.removed, s.removed}
-		if d != nil && !s.removed && (l.until == 0 || s.at < l.until-settle) {
+	}
+	return first
+}
+
+// The fates of a document, by what a session was last told of it. The zero value is a document that it was not told of.
+type fate int
+
+const (
+	untold fate = iota
+	there
+	gone
+)
+
+func (a *auditor) period(index int, p *period) error {
+	fates := make(map[uint64]fate, len(p.others)/2)
+	var proof time.Duration // the latest call that the session was told the outcome of
+	var again *ownership
+	for _, s := range p.others {
+		d := a.docs[s.hash]
+		if s.removed {
+			fates[s.hash] = gone
+			continue
+		}
+		if fates[s.hash] == there && again == nil {
+			again = cmp.Or(d, new(ownership))
+		}
+		fates[s.hash] = there
+		if d == nil {
+			continue
+		}
+		a.foreign(s.at - d.called)
+		if !p.ended || s.at < p.until-settle {
 			proof = max(proof, d.called)
 		}
 	}
-	for _, d := range a.docs {
-		if d.owner == index || d.called <= l.from {
-			continue
+	if again != nil {
+		return &stepError{"another session's document came twice", again.account()}
+	}
+	if d := a.missed(index, p, fates, proof); d != nil {
+		return &stepError{"another session's document never came", d.account()}
+	}
+	if d := a.kept(fates, proof); d != nil {
+		return &stepError{"another session's document never went", d.account()}
+	}
+	return nil
+}
+
+// missed returns a document that should have come to a session which was told of one called for later.
+func (a *auditor) missed(index int, p *period, fates map[uint64]fate, proof time.Duration) *ownership {
+	if !p.ready {
+		return nil
+	}
+	next, _ := slices.BinarySearchFunc(a.called, p.from, func(d *ownership, t time.Duration) int {
+		if d.called <= t {
+			return -1 // the session's subscription may be younger
 		}
-		h := heard[d.hash]
-		switch {
-		case d.visible < proof && !h.there && !h.removed:
-			return &stepError{kind: "another session's document never came", err: lost(d)}
-		case d.gone > 0 && d.gone < proof && h.there:
-			return &stepError{kind: "another session's document never went", err: lost(d)}
+		return 1
+	})
+	for _, d := range a.called[next:] {
+		if d.called >= proof {
+			break
+		}
+		if d.owner != index && d.visible < proof && fates[d.hash] == untold {
+			return d
 		}
 	}
 	return nil
 }
 
-func lost(d *ownership) error {
-	return fmt.Errorf("a document of session %d, made %.3f s and seen by it %.3f s into the load", d.owner, d.called.Seconds(), d.visible.Seconds())
+// kept returns a document that should have gone from a session which was told of one called for later.
+func (a *auditor) kept(fates map[uint64]fate, proof time.Duration) (found *ownership) {
+	for hash, f := range fates {
+		d := a.docs[hash]
+		if f == there && d != nil && d.gone > 0 && d.gone < proof && (found == nil || d.called < found.called) {
+			found = d
+		}
+	}
+	return found
 }
 
-func twice(d *ownership) error {
-	e := &stepError{kind: "another session's document came twice"}
-	if d != nil {
-		e.err = lost(d)
+func (d *ownership) account() error {
+	if d.hash == 0 {
+		return fmt.Errorf("a document that no session of this load made")
 	}
-	return e
+	return fmt.Errorf("a document of session %d, made %.3f s and seen by it %.3f s into the load", d.owner, d.called.Seconds(), d.visible.Seconds())
 }
 
 // hash gives a document's id a number. Numbers are alike only within one load.

@@ -113,7 +113,7 @@ func (s *session) gotReady(m *ddp.Message) error {
 		return nil
 	}
 	s.shard.record(histReady, m.At.Sub(s.sent))
-	s.log.begin(s.since0(m.At))
+	s.log.subscribed(s.since0(m.At))
 	return s.next(time.Now())
 }
 
@@ -135,8 +135,7 @@ func (s *session) gotResult(m *ddp.Message) error {
 		return nil
 	}
 	o := &s.program.ops[s.pc]
-	s.result = true
-	s.shard.record(histResult(o.method), m.At.Sub(s.sent))
+	// A wrong answer is no answer, or a server that fails at once would be a fast one.
 	if m.Error != nil {
 		return &stepError{"method failed in " + o.what, serverError(m.Error)}
 	}
@@ -145,6 +144,8 @@ func (s *session) gotResult(m *ddp.Message) error {
 			return &stepError{"wrong result in " + o.what, err}
 		}
 	}
+	s.result = true
+	s.shard.answer(o.method, m.At.Sub(s.sent), len(m.Result))
 	return s.answered(o)
 }
 

@@ -29,6 +29,9 @@ type Part struct {
 	Failures   []Failure // most frequent first
 	Active     []Level   // how many sessions were at work, over time
 
+	Results map[string]Size // of the results that came, by method
+	Self    Self            // what the driver itself went through
+
 	DataMessages int64  // added, changed and removed that came
 	Bytes        int64  // of messages that came, uncompressed
 	Odd          int64  // frames that were no DDP message and were survived
@@ -40,6 +43,29 @@ type Failure struct {
 	Cause   string // names the step, without what differs from session to session
 	Count   int
 	Example string // one session's full error
+}
+
+// A Size is how large some results were, as raw JSON.
+type Size struct {
+	Count, Bytes int64
+	Max          int64 // bytes
+}
+
+func (s *Size) add(other Size) {
+	s.Count += other.Count
+	s.Bytes += other.Bytes
+	s.Max = max(s.Max, other.Max)
+}
+
+// Mean returns the mean size in bytes, 0 for no results.
+func (s Size) Mean() float64 { return float64(s.Bytes) / float64(max(1, s.Count)) }
+
+// Self is what this process went through during the load: what else than the app may have made a session wait.
+type Self struct {
+	Sched       float64 // s that a goroutine waited for a processor, 99th percentile
+	Pauses      float64 // s in all for which garbage collections stopped the process
+	LongestStop float64 // s, the longest of these pauses
+	Descriptors int     // open at most; 0 where the system does not tell
 }
 
 // A Level is a number of sessions at a time.

@@ -34,13 +34,15 @@ type recorder struct {
 
 type shard struct {
 	sync.Mutex
-	hists []*metric.Histogram // made when first needed
+	hists   []*metric.Histogram // made when first needed
+	results []Size              // by method
 }
 
 func newRecorder(methods []string, shards int) *recorder {
 	r := &recorder{methods: methods, shards: make([]shard, shards)}
 	for i := range r.shards {
 		r.shards[i].hists = make([]*metric.Histogram, fixedHists+2*len(methods))
+		r.shards[i].results = make([]Size, len(methods))
 	}
 	return r
 }
@@ -55,6 +57,14 @@ func (s *shard) hist(i int) *metric.Histogram {
 func (s *shard) record(hist int, d time.Duration) {
 	s.Lock()
 	s.hist(hist).Record(d.Seconds())
+	s.Unlock()
+}
+
+// answer records a method's result: how long it took to come, and its size.
+func (s *shard) answer(method int, d time.Duration, bytes int) {
+	s.Lock()
+	s.hist(histResult(method)).Record(d.Seconds())
+	s.results[method].add(Size{1, int64(bytes), int64(bytes)})
 	s.Unlock()
 }
 
@@ -77,6 +87,20 @@ func (r *recorder) merged() map[string]*metric.Histogram {
 				out[name] = metric.NewHistogram()
 			}
 			out[name].Merge(h)
+		}
+	}
+	return out
+}
+
+// sizes returns the sizes of the results of each method that had any, once no session reports any more.
+func (r *recorder) sizes() map[string]Size {
+	out := make(map[string]Size)
+	for i := range r.shards {
+		for m, size := range r.shards[i].results {
+			if size.Count > 0 {
+				size.add(out[r.methods[m]])
+				out[r.methods[m]] = size
+			}
 		}
 	}
 	return out

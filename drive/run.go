@@ -33,6 +33,7 @@ const lateAfter = 50 * time.Millisecond
 const (
 	progressEvery = 250 * time.Millisecond
 	levelEvery    = 500 * time.Millisecond
+	lookEvery     = time.Second
 )
 
 // A load is one run of a scenario, shared by its sessions.
@@ -74,9 +75,12 @@ func Run(ctx context.Context, sc scenario.Scenario, o Options) (*Part, error) {
 		},
 	}
 	l.t0 = time.Now()
-	watched := l.watch(o.Progress)
+	self := startSelf()
+	watched := l.watch(o.Progress, self.look)
 	sessions, late := l.arrive(ctx)
-	return l.part(sessions, late, watched()), ctx.Err()
+	part := l.part(sessions, late, watched())
+	part.Self = self.stop()
+	return part, ctx.Err()
 }
 
 // arrive starts session i at i/rate, whatever became of the others, and waits for all.
@@ -133,8 +137,9 @@ func (l *load) received(c *ddp.Conn) {
 	l.odd.Add(c.Odd)
 }
 
-// watch samples how many sessions are at work, and reports progress, until the function it returns is called.
-func (l *load) watch(progress func(Progress)) (stop func() []Level) {
+// watch samples how many sessions are at work, and reports progress, until the function it returns is called. Now and then
+// it looks at something else too.
+func (l *load) watch(progress func(Progress), look func()) (stop func() []Level) {
 	var levels []Level
 	done, ended := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -144,6 +149,9 @@ func (l *load) watch(progress func(Progress)) (stop func() []Level) {
 		for n := 0; ; n++ {
 			if n%int(levelEvery/progressEvery) == 0 {
 				levels = append(levels, l.level())
+			}
+			if n%int(lookEvery/progressEvery) == 0 {
+				look()
 			}
 			if progress != nil {
 				progress(l.progress())
@@ -197,12 +205,14 @@ func (l *load) part(sessions []*session, late int, levels []Level) *Part {
 	for _, s := range sessions {
 		p.Time = max(p.Time, s.over.Sub(l.t0).Seconds())
 		if s.err == nil {
-			s.err = audit.session(s.index, &s.log)
+			if s.err = audit.session(s.index, &s.log); s.err != nil {
+				shard.censor(histForeign)
+			}
 		}
 		l.fold(p, s)
 	}
 	p.Failures = l.failures.sorted()
-	p.Histograms = l.recorder.merged()
+	p.Histograms, p.Results = l.recorder.merged(), l.recorder.sizes()
 	return p
 }
 

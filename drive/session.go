@@ -89,7 +89,7 @@ func (s *session) run(ctx context.Context) error {
 	if err != nil {
 		s.shard.censor(histConnect)
 		s.over = time.Now()
-		if errors.Is(err, context.DeadlineExceeded) {
+		if err == context.DeadlineExceeded {
 			return &stepError{kind: "timed out connecting"}
 		}
 		return err
@@ -274,6 +274,7 @@ func (s *session) subscribe(o *op, now time.Time) (err error) {
 		s.buf = append(s.buf, "[]"...)
 	}
 	s.waiting, s.sent = forReady, now
+	s.log.subscribing()
 	s.id, err = s.conn.Subscribe(o.name, s.buf)
 	s.open = append(s.open, subscription{o.name, s.id})
 	return err

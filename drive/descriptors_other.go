@@ -1,0 +1,5 @@
+//go:build !linux
+
+package drive
+
+func openDescriptors() int { return 0 }
