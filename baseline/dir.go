@@ -3,31 +3,20 @@ package baseline
 import (
 	"context"
 	"errors"
-	"fmt"
+	"io"
 	"io/fs"
 	"os"
-	"strings"
-	"time"
 
-	"github.com/ddpgate/ddpgate/internal/nearest"
 	"github.com/ddpgate/ddpgate/record"
 )
 
-// dir is a store in a directory: records/HASH.json.gz and keys/NAME.jsonl, one entry a line. No name and no link leads out of it.
-type dir struct {
-	path string
-	warn func(error)
-}
+// A dir keeps a store's files in a directory, out of which no name and no link leads.
+type dir struct{ path string }
 
-const (
-	keysDir    = "keys"
-	recordsDir = "records"
-)
+func (d dir) String() string { return "dir:" + d.path }
 
-func (d *dir) String() string { return "dir:" + d.path }
-
-// open returns a directory of the store, nil if it does not exist and need not be made.
-func (d *dir) open(name string, create bool) (*os.Root, error) {
+// open returns a folder, nil if it does not exist and need not be made.
+func (d dir) open(folder string, create bool) (*os.Root, error) {
 	if create {
 		if err := os.MkdirAll(d.path, 0o755); err != nil {
 			return nil, err
@@ -39,14 +28,14 @@ func (d *dir) open(name string, create bool) (*os.Root, error) {
 	}
 	defer root.Close()
 	if create {
-		if err := root.MkdirAll(name, 0o755); err != nil {
+		if err := root.MkdirAll(folder, 0o755); err != nil {
 			return nil, err
 		}
 		if err := record.SyncDir(root); err != nil {
 			return nil, err
 		}
 	}
-	sub, err := root.OpenRoot(name)
+	sub, err := root.OpenRoot(folder)
 	return sub, absent(err, create)
 }
 
@@ -57,174 +46,132 @@ func absent(err error, matters bool) error {
 	return err
 }
 
-// Keys implements Store.
-func (d *dir) Keys(ctx context.Context) ([]Key, error) {
-	keys, err := d.open(keysDir, false)
-	if err != nil || keys == nil {
-		return nil, d.wrap(err)
+func (d dir) list(ctx context.Context, folder string) ([]file, error) {
+	root, err := d.open(folder, false)
+	if err != nil || root == nil {
+		return nil, err
 	}
-	defer keys.Close()
-	names, err := d.names(keys)
+	defer root.Close()
+	return listIn(root)
+}
+
+func listIn(root *os.Root) ([]file, error) {
+	there, err := fs.ReadDir(root.FS(), ".")
 	if err != nil {
-		return nil, d.wrap(err)
+		return nil, err
 	}
-	var found []Key
-	for _, name := range names {
-		if err := ctx.Err(); err != nil {
+	var found []file
+	for _, f := range there {
+		info, err := f.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // gone since
+		} else if err != nil {
 			return nil, err
 		}
-		entries, err := d.read(keys, name)
-		if err != nil {
-			return nil, d.wrap(err)
-		}
-		if len(entries) > 0 {
-			found = append(found, Key{name, len(entries), entries[len(entries)-1]})
-		}
+		found = append(found, file{f.Name(), f.Type().IsRegular(), info.Size(), info.ModTime()})
 	}
 	return found, nil
 }
 
-// names returns the keys that have a file, sorted. Two that differ only in case are an error: where file systems do not
-// tell them apart, one would be the other.
-func (d *dir) names(keys *os.Root) ([]string, error) {
-	files, err := fs.ReadDir(keys.FS(), ".")
+func (d dir) read(ctx context.Context, folder, name string, limit int64) ([]byte, error) {
+	root, err := d.open(folder, false)
 	if err != nil {
 		return nil, err
 	}
-	var names []string
-	seen := make(map[string]string)
-	for _, f := range files {
-		name, ok := keyOf(f.Name())
-		if !ok || !f.Type().IsRegular() {
-			d.warn(fmt.Errorf("%s: %s/%s is not a key's file, skipped", d, keysDir, f.Name()))
-			continue
-		}
-		if other, twice := seen[strings.ToLower(name)]; twice {
-			return nil, clash(name, other)
-		}
-		seen[strings.ToLower(name)] = name
-		names = append(names, name)
+	if root == nil {
+		return nil, fs.ErrNotExist
 	}
-	return names, nil
-}
-
-func clash(a, b string) error {
-	return fmt.Errorf("keys %q and %q differ only in case: rename one", a, b)
-}
-
-// Load implements Store.
-func (d *dir) Load(ctx context.Context, key string) ([]Entry, error) {
-	if err := errors.Join(CheckKey(key), ctx.Err()); err != nil {
-		return nil, err
-	}
-	keys, err := d.open(keysDir, false)
+	defer root.Close()
+	f, err := root.Open(name)
 	if err != nil {
-		return nil, d.wrap(err)
-	}
-	var names []string
-	if keys != nil {
-		defer keys.Close()
-		if names, err = d.names(keys); err != nil {
-			return nil, d.wrap(err)
-		}
-		for _, name := range names {
-			if name != key {
-				continue
-			}
-			entries, err := d.read(keys, key)
-			if err != nil || len(entries) > 0 {
-				return entries, d.wrap(err)
-			}
-		}
-	}
-	return nil, &NoKeyError{Key: key, Store: d.String(), Near: near(key, names)}
-}
-
-func near(key string, names []string) string {
-	if w := nearest.Word(key, names); w != key {
-		return w
-	}
-	return ""
-}
-
-func (d *dir) wrap(err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("baselines in %s: %w", d, err)
-}
-
-// Record implements Store.
-func (d *dir) Record(ctx context.Context, id string) (*record.Record, error) {
-	if err := ctx.Err(); err != nil {
 		return nil, err
-	}
-	if !idForm.MatchString(id) {
-		return nil, fmt.Errorf("%.80q is no id of a record", id)
-	}
-	records, err := d.open(recordsDir, false)
-	if err != nil {
-		return nil, d.wrap(err)
-	}
-	missing := fmt.Errorf("record %s: %w", id, ErrNoRecord)
-	if records == nil {
-		return nil, d.wrap(missing)
-	}
-	defer records.Close()
-	f, err := records.Open(recordFile(id))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, d.wrap(missing)
-	} else if err != nil {
-		return nil, d.wrap(err)
 	}
 	defer f.Close()
-	rec, err := record.Decode(id, f)
-	if err != nil {
-		return nil, d.wrap(fmt.Errorf("%w: %w", ErrDamaged, err))
+	b, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err == nil && int64(len(b)) > limit {
+		err = tooLarge(folder, name, limit)
 	}
-	if rec.ID != id || rec.Altered {
-		return nil, d.wrap(fmt.Errorf("record %s: %w: its content has another hash", id, ErrDamaged))
-	}
-	return rec, nil
+	return b, err
 }
 
-func recordFile(id string) string { return strings.TrimPrefix(id, "sha256:") + ".json.gz" }
-
-// Save implements Store. The record is on the disk before the key names it.
-func (d *dir) Save(ctx context.Context, key string, rec *record.Record, at time.Time) (Entry, error) {
-	if err := errors.Join(CheckKey(key), ctx.Err()); err != nil {
-		return Entry{}, err
-	}
+// grow implements files. The record is on the disk before the key names it.
+func (d dir) grow(ctx context.Context, c change) error {
 	keys, err := d.open(keysDir, true)
-	if err != nil {
-		return Entry{}, d.wrap(err)
-	}
-	defer keys.Close()
-	names, err := d.names(keys)
-	if err != nil {
-		return Entry{}, d.wrap(err)
-	}
-	for _, name := range names {
-		if name != key && strings.EqualFold(name, key) {
-			return Entry{}, d.wrap(clash(key, name))
-		}
-	}
-	if err := d.keep(rec); err != nil {
-		return Entry{}, d.wrap(err)
-	}
-	e := Entry{ID: rec.ID, Saved: at.UTC(), Created: rec.Created, Commit: rec.Commit, Version: rec.Apps[record.Head].Version}
-	if err := add(keys, fileOf(key), e); err != nil {
-		return Entry{}, d.wrap(err)
-	}
-	return e, nil
-}
-
-// keep writes the record under its hash. One that is there already is written again, which mends a damaged one.
-func (d *dir) keep(rec *record.Record) error {
-	records, err := d.open(recordsDir, true)
 	if err != nil {
 		return err
 	}
+	defer keys.Close()
+	logs, err := listIn(keys)
+	if err != nil {
+		return err
+	}
+	if err := c.admit(namesOf(logs)); err != nil {
+		return err
+	}
+	if c.record != "" {
+		records, err := d.open(recordsDir, true)
+		if err != nil {
+			return err
+		}
+		defer records.Close()
+		if err := record.WriteFile(records, c.record, c.packed); err != nil {
+			return err
+		}
+	}
+	return appendTo(keys, c.log, c.lines)
+}
+
+func namesOf(there []file) []string {
+	var names []string
+	for _, f := range there {
+		if f.plain {
+			names = append(names, f.name)
+		}
+	}
+	return names
+}
+
+// appendTo appends lines in one write, so that many who append at once lose none. A line that a crash cut short stays alone.
+func appendTo(keys *os.Root, log string, lines []byte) (err error) {
+	f, err := keys.OpenFile(log, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if end, err := lastByte(f); err != nil {
+		return err
+	} else if isCut(end) {
+		lines = append([]byte{'\n'}, lines...)
+	}
+	if _, err := f.Write(lines); err != nil {
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	return record.SyncDir(keys)
+}
+
+func lastByte(f *os.File) ([]byte, error) {
+	info, err := f.Stat()
+	if err != nil || info.Size() == 0 {
+		return nil, err
+	}
+	last := make([]byte, 1)
+	_, err = f.ReadAt(last, info.Size()-1)
+	return last, err
+}
+
+func (d dir) remove(ctx context.Context, names []string) error {
+	records, err := d.open(recordsDir, false)
+	if err != nil || records == nil {
+		return err
+	}
 	defer records.Close()
-	return record.WriteIn(records, recordFile, rec)
+	for _, name := range names {
+		if err := errors.Join(ctx.Err(), absent(records.Remove(name), false)); err != nil {
+			return err
+		}
+	}
+	return record.SyncDir(records)
 }

@@ -3,95 +3,89 @@ package baseline
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"os"
-
-	"github.com/ddpgate/ddpgate/record"
+	"strings"
 )
 
-// maxLog is the largest log that is read; 10,000 entries take some 3 MB.
-const maxLog = 64 << 20
+// A log is what a key's file says.
+type log struct {
+	live    []Entry         // oldest first, without those that were dropped
+	dropped map[string]bool // ids of records that prune took out of the log, and that did not come back
+}
 
-// read returns a key's entries, without the lines that are none.
-func (d *dir) read(keys *os.Root, key string) ([]Entry, error) {
-	f, err := keys.Open(fileOf(key))
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxLog+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(b) > maxLog {
-		return nil, fmt.Errorf("%s/%s has more than %d MiB", keysDir, fileOf(key), maxLog>>20)
-	}
-	var entries []Entry
+// A line is an entry, or says that the record is no longer under the key: a log is never rewritten.
+type line struct {
+	Entry
+	Dropped bool `json:"dropped,omitempty"`
+}
+
+// line returns the entry's line.
+func (e Entry) line() ([]byte, error) { return line{Entry: e}.encode() }
+
+func (l line) encode() ([]byte, error) {
+	b, err := json.Marshal(l)
+	return append(b, '\n'), err
+}
+
+// parseLog reads a log; skipped is told of each line that is none, by its number from 1.
+func parseLog(b []byte, skipped func(line int, err error)) log {
+	l := log{dropped: make(map[string]bool)}
 	n := 0
-	for line := range bytes.Lines(b) {
+	for text := range bytes.Lines(b) {
 		n++
-		if len(bytes.TrimSpace(line)) == 0 {
+		if len(bytes.TrimSpace(text)) == 0 {
 			continue
 		}
-		e, err := parseEntry(line)
+		next, err := parseLine(text)
 		if err != nil {
-			d.warn(fmt.Errorf("%s: %s/%s, line %d is skipped: %w", d, keysDir, fileOf(key), n, err))
+			skipped(n, err)
 			continue
 		}
-		entries = append(entries, e)
+		l.add(next)
 	}
-	return entries, nil
+	return l
 }
 
-func parseEntry(line []byte) (Entry, error) {
-	var e Entry
-	if err := json.Unmarshal(line, &e); err != nil {
-		return Entry{}, fmt.Errorf("%w: %w", ErrDamaged, err)
+func (l *log) add(next line) {
+	if !next.Dropped {
+		l.live = append(l.live, next.Entry)
+		delete(l.dropped, next.ID)
+		return
 	}
-	if !idForm.MatchString(e.ID) {
-		return Entry{}, fmt.Errorf("%w: its id is no hash", ErrDamaged)
+	l.dropped[next.ID] = true
+	kept := l.live[:0]
+	for _, e := range l.live {
+		if e.ID != next.ID {
+			kept = append(kept, e)
+		}
 	}
-	return e, nil
+	l.live = kept
 }
 
-// add appends one line in one write, so that many who append at once lose none. A line that a crash cut short
-// stays alone.
-func add(keys *os.Root, file string, e Entry) (err error) {
-	line, err := json.Marshal(e)
-	if err != nil {
-		return err
+func parseLine(text []byte) (line, error) {
+	var l line
+	if err := json.Unmarshal(text, &l); err != nil {
+		return line{}, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
-	f, err := keys.OpenFile(file, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
-	if err != nil {
-		return err
+	if !idForm.MatchString(l.ID) {
+		return line{}, fmt.Errorf("%w: its id is no hash", ErrDamaged)
 	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	line = append(line, '\n')
-	if cut, err := isCut(f); err != nil {
-		return err
-	} else if cut {
-		line = append([]byte{'\n'}, line...)
-	}
-	if _, err := f.Write(line); err != nil {
-		return err
-	}
-	if err := f.Sync(); err != nil {
-		return err
-	}
-	return record.SyncDir(keys)
+	return l, nil
 }
 
-// isCut says whether the file's last line has no end.
-func isCut(f *os.File) (bool, error) {
-	info, err := f.Stat()
-	if err != nil || info.Size() == 0 {
-		return false, err
-	}
-	last := make([]byte, 1)
-	if _, err := f.ReadAt(last, info.Size()-1); err != nil {
-		return false, err
-	}
-	return last[0] != '\n', nil
+// recordFile returns the name of a record's file.
+func recordFile(id string) string { return strings.TrimPrefix(id, hash) + packed }
+
+const (
+	hash   = "sha256:"
+	packed = ".json.gz"
+)
+
+// recordOf returns the id of the record whose file this is.
+func recordOf(file string) (id string, ok bool) {
+	name, found := strings.CutSuffix(file, packed)
+	return hash + name, found && idForm.MatchString(hash+name)
 }
+
+// isCut says whether a log's last line has no end, as a crash may leave it.
+func isCut(log []byte) bool { return len(log) > 0 && log[len(log)-1] != '\n' }

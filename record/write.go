@@ -1,6 +1,7 @@
 package record
 
 import (
+	"bytes"
 	"compress/gzip"
 	"errors"
 	"fmt"
@@ -25,26 +26,48 @@ func Write(path string, r *Record) error {
 		return fmt.Errorf("write record: %w", err)
 	}
 	defer root.Close()
-	if err := WriteIn(root, func(string) string { return filepath.Base(path) }, r); err != nil {
+	b, id, err := encode(r)
+	if err == nil && strings.HasSuffix(path, ".gz") {
+		b, err = compress(b)
+	}
+	if err == nil {
+		err = WriteFile(root, filepath.Base(path), b)
+	}
+	if err != nil {
 		return fmt.Errorf("write record %s: %w", path, err)
 	}
+	r.Format, r.ID = Format, id
 	return nil
 }
 
-// WriteIn is Write for a plain file name, which may rest on the record's id, in a directory that no link may leave.
-func WriteIn(dir *os.Root, name func(id string) string, r *Record) error {
+// Pack returns a record as stores keep it, compressed with gzip, and sets its ID and Format.
+func Pack(r *Record) ([]byte, error) {
 	b, id, err := encode(r)
-	if err != nil {
-		return err
+	if err == nil {
+		b, err = compress(b)
 	}
-	if err := writeFile(dir, name(id), b); err != nil {
-		return err
+	if err != nil {
+		return nil, err
 	}
 	r.Format, r.ID = Format, id
-	return SyncDir(dir)
+	return b, nil
 }
 
-func writeFile(dir *os.Root, name string, b []byte) (err error) {
+func compress(b []byte) ([]byte, error) {
+	var packed bytes.Buffer
+	zip := gzip.NewWriter(&packed)
+	if _, err := zip.Write(b); err != nil {
+		return nil, err
+	}
+	if err := zip.Close(); err != nil {
+		return nil, err
+	}
+	return packed.Bytes(), nil
+}
+
+// WriteFile writes a file of a plain name in a directory that no link may leave. It is whole or not there, and lasts over a
+// crash: it is written beside its place, synced and renamed.
+func WriteFile(dir *os.Root, name string, b []byte) (err error) {
 	f, err := renameio.NewPendingFile(name, renameio.WithRoot(dir), renameio.WithPermissions(0o644))
 	if err != nil {
 		return err
@@ -54,18 +77,13 @@ func writeFile(dir *os.Root, name string, b []byte) (err error) {
 			err = errors.Join(err, f.Cleanup())
 		}
 	}()
-	if strings.HasSuffix(name, ".gz") {
-		zip := gzip.NewWriter(f)
-		if _, err = zip.Write(b); err == nil {
-			err = zip.Close()
-		}
-	} else {
-		_, err = f.Write(b)
-	}
-	if err != nil {
+	if _, err = f.Write(b); err != nil {
 		return err
 	}
-	return f.CloseAtomicallyReplace()
+	if err = f.CloseAtomicallyReplace(); err != nil {
+		return err
+	}
+	return SyncDir(dir)
 }
 
 // SyncDir makes the names in a directory last over a crash. A file system that cannot is let be.
