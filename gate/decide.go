@@ -3,6 +3,7 @@ package gate
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/ddpgate/ddpgate/stat"
 )
@@ -64,7 +65,7 @@ func (j *judgement) settle(c *comparison, level float64, worse, better bool) {
 	case below:
 		f.Outcome = Pass
 	default:
-		f.Reason = c.undecided(worse)
+		f.Reason = c.undecided(worse, upper)
 		f.RunsNeeded = c.needed(level, pass, twice)
 	}
 }
@@ -93,13 +94,13 @@ func (c *comparison) limits(lower, upper, lowerLevel, upperLevel float64) {
 }
 
 // undecided says why a change is neither a regression nor below the threshold.
-func (c *comparison) undecided(worse bool) string {
+func (c *comparison) undecided(worse bool, upper float64) string {
 	switch {
-	case math.IsInf(c.estimate.Upper(passLevel), 1):
+	case math.IsInf(upper, 1):
 		return "so few runs set no limit to the change"
 	case worse:
-		return "it got worse, by less than the threshold or more"
-	case c.estimate.Upper(passLevel) < c.delta:
+		return "it got worse, and the runs cannot tell whether by the threshold or by less"
+	case upper < c.delta:
 		return "the runs are too few or too uneven to exclude a change twice as large as the threshold"
 	case c.estimate.middle >= c.delta:
 		return "it may have got worse by the threshold or more, but so few and uneven runs can differ as much by chance"
@@ -110,11 +111,12 @@ func (c *comparison) undecided(worse bool) string {
 // most is the largest number of runs that is worth naming: as many or more.
 const most = 1000
 
-// needed returns how many runs a side would probably settle it, if what they show stays the same; 0 if that is not known.
+// needed returns how many runs a side would probably settle it, if what they show stays the same; 0 if that is not
+// known, or the machine is what is not known.
 func (c *comparison) needed(fail, pass, twice float64) int {
 	e := c.estimate
 	have := min(c.finding.NBase, c.finding.NHead)
-	if !(e.df > 0) || !(e.se > 0) || math.IsInf(e.se, 0) {
+	if !(e.df > 0) || !(e.se > 0) || math.IsInf(e.se, 0) || strings.HasPrefix(e.method, methodPredict) {
 		return 0
 	}
 	for n := have + 1; n <= most; n = max(n+1, n*21/20) {

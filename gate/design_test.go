@@ -117,7 +117,7 @@ func TestOtherMachines(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			v := mustJudge(t, past[5], tt.head, tt.policy)
-			if f := find(t, v, "cpu_seconds"); f.Outcome != tt.want || f.Method != tt.method || v.Design != OtherMachines || v.Environment.Match != Compatible {
+			if f := find(t, v, "cpu_seconds"); f.Outcome != tt.want || f.Method != tt.method || f.RunsNeeded != 0 || v.Design != OtherMachines || v.Environment.Match != Compatible {
 				t.Errorf("%s, %s: %s", v.Design, v.Environment.Match, describe(v))
 			}
 		})

@@ -1,12 +1,14 @@
 package gate
 
 import (
+	"bytes"
 	"encoding/json"
 	"math"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/ddpgate/ddpgate/metric"
 	"github.com/ddpgate/ddpgate/record"
 )
 
@@ -275,6 +277,35 @@ func TestExit(t *testing.T) {
 			t.Errorf("worse of %s and %s is %s", order[1], order[0], got)
 		}
 	}
+}
+
+// Whatever a verdict is read from, writing it again and reading that gives the same.
+func FuzzVerdictJSON(f *testing.F) {
+	for _, v := range []*Verdict{{}, {Outcome: Regression, Metrics: []Finding{newFinding("s", metric.Def{Name: "time"}, true)}}} {
+		text, err := json.Marshal(v)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text)
+	}
+	f.Add([]byte(`{"verdict":"pass","metrics":[{"change":0.1,"lower":null,"better":"lower"}]}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		var v, back Verdict
+		if json.Unmarshal(text, &v) != nil {
+			return
+		}
+		once, err := json.Marshal(&v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(once, &back); err != nil {
+			t.Fatal(err)
+		}
+		twice, err := json.Marshal(&back)
+		if err != nil || !bytes.Equal(once, twice) {
+			t.Errorf("%v:\n%s\n%s", err, once, twice)
+		}
+	})
 }
 
 func TestVerdictJSON(t *testing.T) {
