@@ -3,6 +3,7 @@ package meter
 import (
 	"fmt"
 	"regexp"
+	"slices"
 )
 
 // A ledger knows which processes belong to the targets and adds up what they have used. It is for one goroutine.
@@ -23,6 +24,7 @@ type ledger struct {
 	members   map[int]*member // by pid
 	strangers map[int]bool    // processes that were listed the last time, and belong to no target
 	used      []float64       // s by role since the first reading
+	reported  []float64       // the greatest that was ever returned of them
 }
 
 // A tree is a process and all that descends from it.
@@ -33,11 +35,14 @@ type tree struct {
 	rules  []rule
 	unseen []float64 // s by role: what was reaped since the last reading, less what had been seen of it
 	debt   float64   // s that were credited too early, because of rounding
+	found  float64   // s that all roles of it have used since the first reading
+	group  *group    // nil where it has none of its own
 }
 
 // A rule gives matching processes a role.
 type rule struct {
 	match *regexp.Regexp
+	pid   int // instead of match, one process alone
 	role  int
 }
 
@@ -56,6 +61,9 @@ type reading struct {
 	used  []float64 // s since the first reading
 	ram   []float64 // bytes
 	alive []bool
+	more  []map[string]float64 // by role, what there is not always: see the names in extra.go
+	host  map[string]float64   // see vitals
+	cost  float64              // CPU seconds of the meter since the first reading
 }
 
 // none is the role of processes that belong to a tree of which only parts are wanted.
@@ -67,7 +75,7 @@ const rounding = 2 * tick
 // first finds the targets' processes. It must be called once, before take.
 func (l *ledger) first() error {
 	l.members, l.strangers = make(map[int]*member), make(map[int]bool)
-	l.used = make([]float64, len(l.roles))
+	l.used, l.reported = make([]float64, len(l.roles)), make([]float64, len(l.roles))
 	for _, t := range l.trees {
 		t.unseen = make([]float64, len(l.roles))
 		for _, pid := range []int{t.reaper, t.root} {
@@ -95,6 +103,10 @@ func (l *ledger) first() error {
 	// Roles come down from parents, so they are given from the top; what was used until now is nobody's.
 	l.book(s)
 	clear(l.used)
+	for _, t := range l.trees {
+		t.found = 0
+		t.group.begin()
+	}
 	return nil
 }
 
@@ -109,8 +121,10 @@ func (l *ledger) take(fine bool) (reading, error) {
 	}
 	l.book(s)
 	r := reading{
-		used: append([]float64(nil), l.used...), ram: make([]float64, len(l.roles)), alive: make([]bool, len(l.roles)),
+		used: slices.Clone(l.used), ram: make([]float64, len(l.roles)), alive: make([]bool, len(l.roles)),
+		more: make([]map[string]float64, len(l.roles)),
 	}
+	l.regroup(&r)
 	for _, m := range l.members {
 		if !m.hidden && !m.zombie {
 			r.ram[m.role] += m.ram
@@ -136,7 +150,7 @@ func (l *ledger) book(s snapshot) {
 		m := l.members[pid]
 		m.role = l.roleOf(m)
 		if !m.hidden {
-			l.used[m.role] += max(0, p.cpu-m.cpu)
+			l.credit(m.tree, m.role, max(0, p.cpu-m.cpu))
 		}
 		m.tree.unseen[m.role] += max(0, p.reaped-m.reaped)
 		p.cpu, p.reaped = max(p.cpu, m.cpu), max(p.reaped, m.reaped)
@@ -164,10 +178,15 @@ func (l *ledger) settle(t *tree, rounding float64) {
 	for role, seconds := range t.unseen {
 		paid := min(seconds, t.debt)
 		t.debt -= paid
-		l.used[role] += seconds - paid
+		l.credit(t, role, seconds-paid)
 	}
 	clear(t.unseen)
 	t.debt = min(t.debt, rounding)
+}
+
+func (l *ledger) credit(t *tree, role int, seconds float64) {
+	l.used[role] += seconds
+	t.found += seconds
 }
 
 // admit returns the member for a process of a snapshot, made if need be, with its parents before it.
@@ -213,7 +232,7 @@ func (l *ledger) assign(m *member, p process) {
 	m.rule = none
 	line := l.source.command(p.id.pid)
 	for _, r := range m.tree.rules {
-		if r.match.MatchString(p.name) || r.match.MatchString(line) {
+		if r.pid == p.id.pid || r.pid == 0 && (r.match.MatchString(p.name) || r.match.MatchString(line)) {
 			m.rule = r.role
 			return
 		}

@@ -30,6 +30,8 @@ func TestMain(m *testing.M) {
 		work()
 	case "burner":
 		burn(20 * time.Millisecond)
+	case "reporter":
+		reportOwnUse()
 	case "app":
 		serveAndBurn()
 	}
@@ -55,6 +57,9 @@ func work() {
 					panic(err)
 				}
 			}
+		case "drop":
+			fmt.Println(dropChildren(n))
+			continue
 		case "exit":
 			os.Exit(n)
 		}

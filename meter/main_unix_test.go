@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"os/signal"
 	"syscall"
 	"time"
 
@@ -77,4 +78,48 @@ func serveAndBurn() {
 		conn.Read(make([]byte, 1)) // until it has ended
 		conn.Close()
 	}))
+}
+
+// dropChildren starts children that use 20 ms of CPU time each and of which the system keeps no account. It returns how much they used by
+// their own clocks.
+func dropChildren(n int) float64 {
+	signal.Ignore(syscall.SIGCHLD)
+	defer signal.Reset(syscall.SIGCHLD)
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		panic(err)
+	}
+	defer ln.Close()
+	before, _ := Self()
+	var sum float64
+	for range n {
+		child := exec.Command(os.Args[0])
+		child.Env = append(os.Environ(), "PLAY=reporter", "ADDR="+ln.Addr().String())
+		if err := child.Start(); err != nil {
+			panic(err)
+		}
+		conn, err := ln.Accept()
+		if err != nil {
+			panic(err)
+		}
+		var used float64
+		fmt.Fscanln(conn, &used)
+		conn.Read(make([]byte, 1)) // until it has ended
+		conn.Close()
+		sum += used
+		child.Wait()
+	}
+	after, _ := Self()
+	return sum + after - before
+}
+
+// reportOwnUse uses CPU time, tells how much it has come to, and ends.
+func reportOwnUse() {
+	conn, err := net.Dial("tcp", os.Getenv("ADDR"))
+	if err != nil {
+		panic(err)
+	}
+	burn(20 * time.Millisecond)
+	used, _ := Self()
+	fmt.Fprintln(conn, used)
 }

@@ -2,6 +2,7 @@
 package meter
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +18,8 @@ type Options struct {
 	Interval time.Duration
 	// Proc is where the proc file system is; empty is /proc.
 	Proc string
+	// Sys is where the sys file system is; empty is /sys.
+	Sys string
 }
 
 // A Target is a process tree to measure, or a part of one.
@@ -32,6 +35,11 @@ type Target struct {
 	// expression, and what descends from them. Without it the target is PID and all below it that has no other role. Where a
 	// process matches several, the first one holds.
 	Match string
+	// Process, when set, makes this target only that process below PID, and what descends from it.
+	Process int
+	// Groups are the directories of the control groups that hold PID, all that descends from it, and nothing else. What ends unseen
+	// is in their figures.
+	Groups []string
 }
 
 // A Meter samples process trees until Stop. Its methods may be called from several goroutines.
@@ -43,11 +51,18 @@ type Meter struct {
 
 	mu      sync.Mutex
 	ledger  *ledger
+	vitals  *vitals
 	samples []sample
-	failed  int   // samples that could not be taken
-	why     error // the first of them
+	taken   int     // samples that were tried
+	spent   float64 // CPU seconds of taking them
+	failed  int     // samples that could not be taken
+	why     error   // the first of them
+	unread  error   // why proportional memory could not be read
 	stopped bool
 }
+
+// shareEvery is how many samples apart proportional memory is read: the kernel walks through all pages of a process for it.
+const shareEvery = 10
 
 // Start begins to sample. It fails when a target's process is not there or its expression is wrong. Sampling ends with
 // Stop, or with ctx.
@@ -66,7 +81,7 @@ func Start(ctx context.Context, o Options, targets ...Target) (*Meter, error) {
 	if err := l.first(); err != nil {
 		return nil, err
 	}
-	m := &Meter{interval: o.Interval, ledger: l}
+	m := &Meter{interval: o.Interval, ledger: l, vitals: newVitals(o)}
 	if m.sample(true); m.failed > 0 {
 		return nil, m.why
 	}
@@ -99,6 +114,9 @@ func newLedger(s source, targets []Target) (*ledger, error) {
 			l.trees = append(l.trees, at)
 		}
 		at.reaper = max(at.reaper, t.Reaper)
+		if len(t.Groups) > 0 {
+			at.group = &group{directories: t.Groups}
+		}
 		role := l.number(t.Role)
 		match, err := regexp.Compile(t.Match)
 		switch {
@@ -106,8 +124,10 @@ func newLedger(s source, targets []Target) (*ledger, error) {
 			faults = append(faults, fmt.Errorf("role %q, process %d: no target", t.Role, t.PID))
 		case err != nil:
 			faults = append(faults, fmt.Errorf("role %s: %w", t.Role, err))
+		case t.Process != 0:
+			at.rules = append(at.rules, rule{pid: t.Process, role: role})
 		case t.Match != "":
-			at.rules = append(at.rules, rule{match, role})
+			at.rules = append(at.rules, rule{match: match, role: role})
 		case at.role != none && at.role != role:
 			faults = append(faults, fmt.Errorf("process %d is both %s and %s", t.PID, l.roles[at.role], t.Role))
 		default:
@@ -135,7 +155,10 @@ func (m *Meter) sample(fine bool) time.Time {
 	if m.stopped {
 		return at
 	}
-	r, err := m.ledger.take(fine)
+	var r reading
+	var err error
+	m.spent += cost(func() { r, err = m.read(fine) })
+	r.cost = m.spent
 	if err != nil {
 		m.failed++
 		if m.why == nil {
@@ -145,6 +168,20 @@ func (m *Meter) sample(fine bool) time.Time {
 	}
 	m.samples = append(m.samples, sample{at, r})
 	return at
+}
+
+// read reads all that there is to know now.
+func (m *Meter) read(fine bool) (reading, error) {
+	r, err := m.ledger.take(fine)
+	if err != nil {
+		return r, err
+	}
+	if fine || m.taken%shareEvery == 0 {
+		m.unread = cmp.Or(m.unread, m.ledger.share(&r))
+	}
+	m.taken++
+	r.host = m.vitals.read()
+	return r, nil
 }
 
 // Mark takes a sample at once and returns its time, for Usage.Between and Usage.RAMAt.
@@ -171,5 +208,35 @@ func (m *Meter) Stop() (Usage, error) {
 	if m.failed > 0 {
 		err = fmt.Errorf("%d of %d samples could not be taken: %w", m.failed, m.failed+len(m.samples), m.why)
 	}
-	return newUsage(m.ledger.roles, m.samples, m.interval), err
+	u := newUsage(m.ledger.roles, m.samples, m.interval)
+	u.missing = m.missing()
+	return u.Between(u.samples[0].at, u.samples[len(u.samples)-1].at), err
+}
+
+// missing says why roles lack what others have.
+func (m *Meter) missing() map[string]map[string]string {
+	all := make(map[string]map[string]string)
+	note := func(role int, name, why string) {
+		r := m.ledger.roles[role]
+		if all[r] == nil {
+			all[r] = make(map[string]string)
+		}
+		all[r][name] = why
+	}
+	for _, t := range m.ledger.trees {
+		if t.role == none || t.group == nil {
+			continue
+		}
+		for name, figure := range charged {
+			if why, missing := t.group.missing[figure]; missing {
+				note(t.role, name, why)
+			}
+		}
+	}
+	if m.unread != nil && !errors.Is(m.unread, errGone) {
+		for role := range m.ledger.roles[1:] {
+			note(role+1, ramPSS, m.unread.Error())
+		}
+	}
+	return all
 }

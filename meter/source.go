@@ -10,6 +10,8 @@ type source interface {
 	look(pid int) (process, error)
 	// fine returns a closer reading of the CPU seconds of a process than look has, 0 where there is none.
 	fine(pid int) float64
+	// pss returns the bytes that a process holds, each page divided by how many processes share it.
+	pss(pid int) (float64, error)
 	// command returns the command line, arguments apart by blanks, empty where it cannot be read.
 	command(pid int) string
 }
@@ -34,5 +36,8 @@ type identity struct {
 	pid   int
 	start uint64 // in the system's own unit
 }
+
+// errNoPSS is why there is no proportional memory where no system has it.
+var errNoPSS = errors.New("this system does not say how processes share memory")
 
 var errGone = errors.New("no such process")

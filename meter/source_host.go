@@ -60,6 +60,8 @@ func orGone(pid int, err error) error {
 
 func (host) fine(int) float64 { return 0 }
 
+func (host) pss(int) (float64, error) { return 0, errNoPSS }
+
 func (host) command(pid int) string {
 	p, err := gopsutil.NewProcess(int32(pid))
 	if err != nil {

@@ -90,6 +90,18 @@ func (p proc) fine(pid int) float64 {
 	return float64(ns) / 1e9
 }
 
+func (p proc) pss(pid int) (float64, error) {
+	at, err := p.fs.Proc(pid)
+	if err != nil {
+		return 0, gone(err)
+	}
+	sums, err := at.ProcSMapsRollup()
+	if err != nil {
+		return 0, gone(err)
+	}
+	return float64(sums.Pss), nil
+}
+
 func (p proc) command(pid int) string {
 	at, err := p.fs.Proc(pid)
 	if err != nil {

@@ -16,9 +16,14 @@ type Usage struct {
 	T []float64
 	// Roles is what each role used. A role of which no process was seen is not in it.
 	Roles map[string]Role
+	// Host is what the whole machine did.
+	Host Host
+	// Cost is the CPU seconds that metering took.
+	Cost float64
 
-	roles    []string // by number
-	samples  []sample // of the whole time that was metered
+	missing  map[string]map[string]string // by role and name, why a figure is not there
+	roles    []string                     // by number
+	samples  []sample                     // of the whole time that was metered
 	interval time.Duration
 }
 
@@ -30,6 +35,11 @@ type Role struct {
 	CPU        []float64 // cores in use over each interval that ends at T
 	RAM        []float64 // bytes at T, 0 where it had no process
 	Ended      bool      // it had a process, and none was left at the end of the time
+	// More is what the system tells of some roles only: "ram_pss", "ram_anon", "ram_file", "ram_shared", "ram_charged" (bytes),
+	// "throttled" (s), "oom_kills" (a count).
+	More map[string]float64
+	// Missing is why something is not in More that could be.
+	Missing map[string]string
 }
 
 // A sample is a reading and when it was taken.
@@ -46,7 +56,7 @@ func newUsage(roles []string, samples []sample, interval time.Duration) Usage {
 // Between returns the usage from a to b, or what of it was metered. Times of Mark are exact; others are interpolated between
 // samples.
 func (u Usage) Between(a, b time.Time) Usage {
-	w := Usage{Start: a, roles: u.roles, samples: u.samples, interval: u.interval, Roles: make(map[string]Role)}
+	w := Usage{Start: a, roles: u.roles, samples: u.samples, interval: u.interval, missing: u.missing, Roles: make(map[string]Role)}
 	if len(u.samples) == 0 {
 		return w
 	}
@@ -68,9 +78,11 @@ func (u Usage) Between(a, b time.Time) Usage {
 	inner := u.inner(a, b)
 	for i, name := range u.roles {
 		if r, seen := roleOver(i, edges, inner); seen && i != none {
+			r.Missing = u.missing[name]
 			w.Roles[name] = r
 		}
 	}
+	w.Host, w.Cost = hostOver(edges), inner[len(inner)-1].cost-inner[0].cost
 	return w
 }
 
@@ -127,6 +139,7 @@ func (u Usage) at(t time.Time) sample {
 	part := t.Sub(before.at).Seconds() / after.at.Sub(before.at).Seconds()
 	s := sample{at: t, reading: reading{
 		used: make([]float64, len(u.roles)), ram: make([]float64, len(u.roles)), alive: make([]bool, len(u.roles)),
+		host: between(before.host, after.host, part), cost: before.cost + part*(after.cost-before.cost),
 	}}
 	for r := range u.roles {
 		s.used[r] = before.used[r] + part*(after.used[r]-before.used[r])
@@ -140,6 +153,17 @@ func (u Usage) at(t time.Time) sample {
 		}
 	}
 	return s
+}
+
+// between returns what lies between two readings of the machine.
+func between(before, after map[string]float64, part float64) map[string]float64 {
+	found := make(map[string]float64)
+	for name, b := range before {
+		if a, also := after[name]; also {
+			found[name] = b + part*(a-b)
+		}
+	}
+	return found
 }
 
 // roleOver returns what one role used from the first of the samples to the last, with series by the edges.
@@ -171,5 +195,6 @@ func roleOver(i int, edges, samples []sample) (role Role, seen bool) {
 		role.CPU = append(role.CPU, (e.used[i]-edges[k].used[i])/dt)
 		role.RAM = append(role.RAM, e.ram[i])
 	}
+	role.More = moreOver(i, samples)
 	return role, seen || role.CPUSeconds > 0
 }
