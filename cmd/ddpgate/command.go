@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/ddpgate/ddpgate/report"
 )
 
 // The exit codes, on which scripts lean. Where several apply, regression wins over unmeasured over inconclusive.
@@ -28,6 +30,13 @@ type command struct {
 
 	global          // as parsed
 	line   []string // the command line, for the record
+	heard  *heard   // what it came to, for a command that runs another; nil where nobody asks
+}
+
+// heard is what a command came to, besides its exit code.
+type heard struct {
+	shown report.Comparison // its Verdict is nil where nothing was judged
+	err   error
 }
 
 // global are the flags of every command.
@@ -45,6 +54,8 @@ type grammar struct {
 	Report   reportCmd   `cmd:"" help:"Render a record, or the comparison of two."`
 	Baseline baselineCmd `cmd:"" help:"List, show and save baselines."`
 	Serve    serveCmd    `cmd:"" help:"Serve the embedded tasks app."`
+	Action   actionCmd   `cmd:"" help:"Do what action.yml asks for by its inputs: run, then summary, outputs and comment."`
+	Comment  commentCmd  `cmd:"" help:"Write the verdict on records to the pull request that a workflow_run event is about."`
 	Demo     demoCmd     `cmd:"" help:"Measure the embedded app, slow it down, and watch the gate fail. Takes under two minutes."`
 	Schema   schemaCmd   `cmd:"" help:"Print the JSON Schema of the configuration or of the record."`
 	Version  versionCmd  `cmd:"" help:"Print which ddpgate this is."`
@@ -105,6 +116,9 @@ func (c *command) Main(ctx context.Context, args []string) int {
 
 // fail prints what went wrong and returns the exit code that it has.
 func (c *command) fail(err error) int {
+	if c.heard != nil {
+		c.heard.err = err
+	}
 	for i, line := range strings.Split(strings.TrimRight(err.Error(), "\n"), "\n") {
 		if i == 0 {
 			line = "ddpgate: " + line

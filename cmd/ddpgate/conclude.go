@@ -76,6 +76,9 @@ func (r *runCmd) conclude(ctx context.Context, c *command, m *measurement, rec *
 		return 0, usage(err)
 	}
 	shown := report.Comparison{Verdict: v, Base: m.judge.base, Head: rec}
+	if c.heard != nil {
+		c.heard.shown = shown
+	}
 	if err := c.print(shown, r.JSON); err != nil {
 		return 0, err
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 
 	"github.com/ddpgate/ddpgate/baseline"
@@ -15,6 +16,28 @@ type gateFlags struct {
 	Baseline     string `placeholder:"KEY|FILE" help:"The baseline to gate against (the configuration's)." group:"gate"`
 	NoGate       bool   `help:"Measure only." group:"gate"`
 	Inconclusive string `placeholder:"fail|warn" help:"What an inconclusive verdict does: exit 4 or, with a warning, 0." group:"gate"`
+
+	Threshold  map[string]gate.Percent `placeholder:"METRIC=PERCENT" mapsep:"none" help:"The smallest change for the worse that matters, such as ram=10%." group:"gate"`
+	Confidence *float64                `placeholder:"SHARE" help:"One minus the chance that an unchanged build fails, such as 0.99." group:"gate"`
+}
+
+// amend returns the policy with what the flags say.
+func (f *gateFlags) amend(p gate.Policy) gate.Policy {
+	if f.Inconclusive != "" {
+		p.Inconclusive = f.Inconclusive
+	}
+	if f.Confidence != nil {
+		p.Confidence = *f.Confidence
+	}
+	if len(f.Threshold) > 0 {
+		all := maps.Clone(p.Thresholds)
+		if all == nil {
+			all = make(map[string]gate.Percent)
+		}
+		maps.Copy(all, f.Threshold)
+		p.Thresholds = all
+	}
+	return p
 }
 
 // A judge holds a record against what it is to be held against: its own base arm, a baseline, or nothing.
@@ -27,10 +50,7 @@ type judge struct {
 
 // judge returns what a record with so many arms is held against.
 func (f *gateFlags) judge(ctx context.Context, configured gate.Policy, key string, store baseline.Store, arms int) (judge, error) {
-	j := judge{policy: configured, pairs: arms > 1 && !f.NoGate}
-	if f.Inconclusive != "" {
-		j.policy.Inconclusive = f.Inconclusive
-	}
+	j := judge{policy: f.amend(configured), pairs: arms > 1 && !f.NoGate}
 	if err := j.policy.Validate(); err != nil {
 		return j, usage(err)
 	}

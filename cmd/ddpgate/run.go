@@ -27,6 +27,7 @@ type runCmd struct {
 	loadFlags
 	appFlags
 	Runs       *int           `placeholder:"N" help:"Runs of each scenario and arm (between runs.min and runs.max of the configuration, as many as it takes)."`
+	MaxRuns    *int           `placeholder:"N" help:"The most runs of each scenario and arm, where fewer do not decide it."`
 	Budget     *time.Duration `placeholder:"TIME" help:"How long all may take."`
 	Seed       *uint64        `placeholder:"N" help:"Decides the order of the arms and what the load draws; it is in the record."`
 	StopOnFail bool           `help:"Stop after the first scenario that regresses or breaks."`
@@ -59,7 +60,7 @@ func (r *runCmd) run(ctx context.Context, c *command) (int, error) {
 	if m.judge.missing != nil {
 		t.say("warning: %v; the verdict will be inconclusive", m.judge.missing)
 	}
-	rec := &record.Record{Created: time.Now().UTC(), Tool: tool(), Command: c.line, Commit: commit(ctx)}
+	rec := &record.Record{Created: time.Now().UTC(), Tool: tool(), Command: c.line, Commit: commit(ctx), Repository: c.Env("GITHUB_REPOSITORY")}
 	if err := runner.Run(ctx, rec, m.plan, m.hooks(t, r.JSON)); err != nil {
 		return 0, err
 	}
@@ -136,6 +137,9 @@ func (r *runCmd) runs(configured config.Runs) runner.Runs {
 	runs := runner.Runs(configured)
 	if r.Runs != nil {
 		runs.Min, runs.Max = *r.Runs, *r.Runs
+	}
+	if r.MaxRuns != nil {
+		runs.Max = *r.MaxRuns
 	}
 	if r.Budget != nil {
 		runs.Budget = *r.Budget
