@@ -80,7 +80,8 @@ func unstarted(ctx context.Context, begun time.Time, err error) measured {
 		return measured{run: run, broken: true}
 	}
 	run.Output = tail(start.Output)
-	if start.What == roleApp && (errors.Is(err, app.ErrDied) || errors.Is(err, app.ErrNeverReady)) {
+	tried := errors.Is(err, app.ErrDied) || errors.Is(err, app.ErrNeverReady) && !errors.Is(err, app.ErrUnreachable)
+	if start.What == roleApp && tried {
 		run.Outcome, run.Died, run.LimitedBy = record.Failed, true, limitedByApp
 	}
 	return measured{run: run, broken: true}
