@@ -58,7 +58,7 @@ func (j *judgement) compare(m matched, def metric.Def) *comparison {
 	c.finding = newFinding(m.scenario, def, j.policy.gates(def))
 	c.finding.Threshold, c.finding.Accepted = threshold, by
 	c.estimate.evidence = nothing{}
-	if m.head.doubtful {
+	if m.base.doubtful || m.head.doubtful {
 		c.hold = "the machine was full, so that the load was not the one that was asked for"
 	}
 	if def.Counts {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/ddpgate/ddpgate/metric"
 	"github.com/ddpgate/ddpgate/stat"
 )
 
@@ -53,6 +54,10 @@ func (j *judgement) settle(c *comparison, level float64, worse, better bool) {
 		c.limits(e.Lower(1-level), upper, 1-level, 1-pass)
 	}
 	if c.settled || f.Reason != "" {
+		return
+	}
+	if c.def.Better == metric.Neither {
+		f.Reason = "it is better in neither direction"
 		return
 	}
 	switch {

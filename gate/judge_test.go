@@ -85,6 +85,7 @@ func TestJudgeTable(t *testing.T) {
 		}), Policy{}, Unmeasured, "no run of tasks-reactive may be judged"},
 		{"interrupted", oneArm(quiet(1, 5)), with(oneArm(quiet(1, 5)), func(r *record.Record) { r.Interrupted = true }), Policy{}, Inconclusive, "interrupted"},
 		{"full machine, no slower", oneArm(quiet(1, 5)), with(oneArm(quiet(1, 5)), func(r *record.Record) { r.Scenarios[0].Runs[1].Reasons = []string{"late"} }), Policy{}, Inconclusive, "machine was full"},
+		{"full machine in base", with(oneArm(quiet(1, 5)), func(r *record.Record) { r.Scenarios[0].Runs[1].LimitedBy = "host" }), oneArm(quiet(1, 5)), Policy{}, Inconclusive, "machine was full"},
 		{"full machine, slower", oneArm(quiet(1, 5)), with(oneArm(quiet(1.5, 5)), func(r *record.Record) { r.Scenarios[0].Runs[1].Reasons = []string{"late"} }), Policy{}, Regression, "rose"},
 		{"another machine", with(oneArm(quiet(1, 5)), func(r *record.Record) { r.Environment.Machine = "m2" }), oneArm(quiet(1, 5)), Policy{}, Inconclusive, "interleaved on one machine"},
 		{"another kind of machine, slower", with(oneArm(quiet(1, 5)), func(r *record.Record) { r.Environment.Cores = 64 }), oneArm(quiet(3, 5)), Policy{}, Inconclusive, "interleaved on one machine"},
@@ -122,6 +123,14 @@ func TestJudgePairs(t *testing.T) {
 				t.Errorf("want %s, got %s", tt.want, describe(v))
 			}
 		})
+	}
+}
+
+// A metric that is better in neither direction is shown, and neither good nor bad.
+func TestNeitherDirection(t *testing.T) {
+	v := mustJudge(t, oneArm(figures{"host.pressure": around(0.1, 0.01, 5)}), oneArm(figures{"host.pressure": around(0.5, 0.01, 5)}), Policy{})
+	if f := find(t, v, "host.pressure"); f.Outcome != Inconclusive || f.Gated || f.Better != "" || math.Abs(f.Change-4) > 0.1 {
+		t.Errorf("got %+v", f)
 	}
 }
 
