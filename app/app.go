@@ -60,6 +60,9 @@ type Process struct {
 	PID int
 	// Reaper is the process that inherits, and waits for, what is orphaned below PID; 0 where there is none. It is no part of the app.
 	Reaper int
+	// Server is, of the app, the process that is the app proper where PID only started it, as npm and meteor run do: the one that
+	// listens on the app's port. It is PID otherwise, and 0 where it is not known.
+	Server int
 	// Groups are the directories of the control groups that hold this process, all that descends from it, and nothing else. They
 	// are there until Stop. Empty where that is not allowed, and then Ungrouped says why.
 	Groups    []string
@@ -146,6 +149,7 @@ func (a *App) start(ctx context.Context, c Config) *failure {
 		return failedAt("app", p, err)
 	}
 	a.app, a.startup = p, time.Since(p.started)
+	p.server = server(p.pid, ready.port())
 	return nil
 }
 

@@ -59,6 +59,8 @@ func play(part string) int {
 		select {}
 	case "parent":
 		return parent()
+	case "tool":
+		return tool()
 	case "starter":
 		return starter()
 	}
@@ -120,6 +122,16 @@ func haveFamily() {
 func parent() int {
 	child(true, "PLAY=mute", "NAME=orphan")
 	return 0
+}
+
+// tool is like meteor run: it answers itself, and has started the app that it built.
+func tool() int {
+	build := exec.Command(os.Args[0], "--no-wasm", os.TempDir()+"/.meteor/local/build/main.js")
+	build.Env = append(os.Environ(), "PLAY=mute", "NAME=build")
+	if err := build.Start(); err != nil {
+		panic(err)
+	}
+	return serve()
 }
 
 func child(session bool, env ...string) *exec.Cmd {

@@ -19,6 +19,7 @@ type process struct {
 	role    string
 	pid     int
 	groups  groups
+	server  int // see Process.Server
 	guard   *exec.Cmd
 	started time.Time
 	control io.WriteCloser
@@ -70,6 +71,7 @@ func start(ctx context.Context, role string, s spec, lines int) (*process, error
 func (p *process) process() Process {
 	return Process{
 		Role: p.role, PID: p.pid, Reaper: p.reaper(),
+		Server: p.server,
 		Groups: slices.Clone(p.groups.Directories), Ungrouped: p.groups.Why,
 	}
 }

@@ -69,12 +69,15 @@ func (p probe) taken(ctx context.Context) error {
 	if p.address == "" || p.dial(ctx) != nil {
 		return nil
 	}
-	who := "something"
-	if _, port, err := net.SplitHostPort(p.address); err == nil {
-		n, _ := strconv.ParseUint(port, 10, 16)
-		who = cmp.Or(holder(n), who)
-	}
+	who := cmp.Or(holder(p.port()), "something")
 	return fmt.Errorf("%w: %s already listens on %s, and would be measured instead", ErrPortInUse, who, p.address)
+}
+
+// port is the number of the port, 0 where there is none.
+func (p probe) port() uint64 {
+	_, port, _ := net.SplitHostPort(p.address)
+	n, _ := strconv.ParseUint(port, 10, 16)
+	return n
 }
 
 func (p probe) dial(ctx context.Context) error {

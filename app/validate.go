@@ -84,8 +84,8 @@ func checkRole(name string) error {
 	switch {
 	case !roleName.MatchString(name):
 		return fmt.Errorf("%q is no role: want small letters, digits, - and _, a letter first", name)
-	case name == "driver":
-		return errors.New("driver is ddpgate's own role")
+	case name == "driver" || name == "meter" || name == "host":
+		return fmt.Errorf("%s is ddpgate's own role", name)
 	}
 	return nil
 }
