@@ -46,14 +46,14 @@ type comparison struct {
 	above    float64 // chance of figures this bad if nothing had changed; with a strict policy, if it had by the threshold
 	below    float64 // the same for the better
 	testable bool    // it could fail
-	attempts int     // runs a side that were made, judged or not
+	attempts int     // runs of head that were made, judged or not
 	settled  bool    // decided by something else than the estimate
 	hold     string  // why it must not pass
 }
 
 // compare judges one metric of one scenario by itself.
 func (j *judgement) compare(m matched, def metric.Def) *comparison {
-	c := &comparison{def: def, scale: scaleOf(def), attempts: max(m.base.attempted, m.head.attempted), above: 1, below: 1}
+	c := &comparison{def: def, scale: scaleOf(def), attempts: m.head.attempted, above: 1, below: 1}
 	threshold, by := j.policy.threshold(m.scenario, def.Name, j.head.Created)
 	c.finding = newFinding(m.scenario, def, j.policy.gates(def))
 	c.finding.Threshold, c.finding.Accepted = threshold, by

@@ -249,11 +249,16 @@ func TestSettled(t *testing.T) {
 
 // An early look is held to a stricter level than a number of runs that was fixed beforehand.
 func TestLooksSpendTheLevel(t *testing.T) {
-	rec := twoArms(quiet(1, 8), quiet(1.02, 8))
-	fixed, early := find(t, mustJudgePairs(t, rec, Policy{}), "time"), find(t, mustJudgePairs(t, rec, Policy{Looks: Looks{Min: 5, Max: 15}}), "time")
-	if !(early.LowerLevel > fixed.LowerLevel && early.UpperLevel > fixed.UpperLevel && early.Lower < fixed.Lower && early.Upper > fixed.Upper) {
-		t.Errorf("fixed %v..%v at %v and %v, early %v..%v at %v and %v", fixed.Lower, fixed.Upper, fixed.LowerLevel, fixed.UpperLevel,
-			early.Lower, early.Upper, early.LowerLevel, early.UpperLevel)
+	rec, looks := twoArms(quiet(1, 8), quiet(1.02, 8)), Policy{Looks: Looks{Min: 5, Max: 15}}
+	base, head := oneArm(quiet(1, 15)), oneArm(quiet(1.02, 8)) // a whole baseline, and head at its second look
+	for name, pair := range map[string][2]*Verdict{
+		"pairs": {mustJudgePairs(t, rec, Policy{}), mustJudgePairs(t, rec, looks)}, "stored": {mustJudge(t, base, head, Policy{}), mustJudge(t, base, head, looks)},
+	} {
+		fixed, early := find(t, pair[0], "time"), find(t, pair[1], "time")
+		if !(early.LowerLevel > fixed.LowerLevel && early.UpperLevel > fixed.UpperLevel && early.Lower < fixed.Lower && early.Upper > fixed.Upper) {
+			t.Errorf("%s: fixed %v..%v at %v and %v, early %v..%v at %v and %v", name, fixed.Lower, fixed.Upper, fixed.LowerLevel, fixed.UpperLevel,
+				early.Lower, early.Upper, early.LowerLevel, early.UpperLevel)
+		}
 	}
 }
 
