@@ -60,15 +60,15 @@ func (c *command) action() (*action, error) {
 	return a, nil
 }
 
-// A measured is what the measuring came to.
-type measured struct {
+// An outcome is what the measuring came to.
+type outcome struct {
 	heard
 	code int
 }
 
 // measure runs what is asked for, as the command line would. Nothing that it prints is a command to the runner.
-func (a *action) measure(ctx context.Context) measured {
-	var came measured
+func (a *action) measure(ctx context.Context) outcome {
+	var came outcome
 	args := a.args(a.record())
 	sub := command{Stdin: a.Stdin, Stdout: a.Stdout, Stderr: a.Stdout, Env: a.Env, heard: &came.heard}
 	unmute := a.step.Mute()
@@ -87,7 +87,7 @@ func (a *action) measure(ctx context.Context) measured {
 
 // tell says what came of it in every place that there is, and returns the exit code, which none of them changes: only a label can
 // let a regression through.
-func (a *action) tell(ctx context.Context, came measured) int {
+func (a *action) tell(ctx context.Context, came outcome) int {
 	ctx, cancel := context.WithTimeout(ctx, apiTime)
 	defer cancel()
 	p := publication{shown: came.shown, key: threadKey(a.config, a.directory), link: a.job.RunURL}
@@ -109,7 +109,7 @@ func (a *action) tell(ctx context.Context, came measured) int {
 }
 
 // annotate shows the verdict in the checks.
-func (a *action) annotate(came measured, accepted bool) {
+func (a *action) annotate(came outcome, accepted bool) {
 	v := came.shown.Verdict
 	switch {
 	case came.err != nil:
@@ -171,7 +171,7 @@ func (a *action) comment(ctx context.Context, p publication) error {
 }
 
 // outputs writes the reports and tells where they are.
-func (a *action) outputs(came measured) error {
+func (a *action) outputs(came outcome) error {
 	shown := came.shown
 	out := outputs{step: a.step}
 	out.set("verdict", shown.Verdict.Outcome.String())

@@ -58,7 +58,7 @@ func (j *testJob) command() *command {
 }
 
 // tell publishes what a measuring came to, as the action does after it.
-func (j *testJob) tell(came measured) int {
+func (j *testJob) tell(came outcome) int {
 	j.t.Helper()
 	a, err := j.command().action()
 	if err != nil {
@@ -84,9 +84,9 @@ func (j *testJob) output(name string) string {
 }
 
 // came is a verdict with the exit code that it has where inconclusive warns.
-func came(o gate.Outcome, reason string) measured {
+func came(o gate.Outcome, reason string) outcome {
 	v := &gate.Verdict{Outcome: o, Reason: reason, Design: gate.Pairs, Metrics: []gate.Finding{{Scenario: "tiny", Metric: "ram", Outcome: o, Gated: true, Base: 1e8, Head: 2e8, Change: 1}}}
-	return measured{heard: heard{shown: report.Comparison{Verdict: v}}, code: v.Exit(true)}
+	return outcome{heard: heard{shown: report.Comparison{Verdict: v}}, code: v.Exit(true)}
 }
 
 func TestTheActionTellsItsVerdict(t *testing.T) {
