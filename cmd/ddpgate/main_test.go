@@ -2,8 +2,10 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,14 +26,29 @@ func TestMain(m *testing.M) {
 // Each script is one story, told with real processes. They are told one after the other: two loads at a time would make
 // each other late.
 func TestScripts(t *testing.T) {
+	nodeApp, err := filepath.Abs("../../testdata/node-tasks")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// node: the tasks app in JavaScript can be run.
+	condition := func(cond string) (bool, error) {
+		if cond != "node" {
+			return false, fmt.Errorf("unknown condition %q", cond)
+		}
+		_, missing := exec.LookPath("node")
+		_, uninstalled := os.Stat(filepath.Join(nodeApp, "node_modules"))
+		return missing == nil && uninstalled == nil, nil
+	}
 	testscript.RunT(inTurn{t}, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exit": exitsWith},
+		Condition:           condition,
 		Setup: func(env *testscript.Env) error {
 			port, err := freePort()
 			env.Setenv("PORT0", strconv.Itoa(port))
+			env.Setenv("NODEAPP", nodeApp)
 			return err
 		},
 	})
