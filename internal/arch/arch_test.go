@@ -31,7 +31,7 @@ var rooms = map[string][]string{
 	"baseline":            {"record", "internal/nearest"},
 	"drive":               {"scenario", "ddp", "metric"},
 	"probe":               {"meter", "stat"},
-	"record":              {"scenario", "metric"},
+	"record":              {"scenario", "metric", "internal/nearest"},
 	"scenario":            {"internal/nearest", "internal/strictyaml"},
 	"ddp":                 {},
 	"app":                 {"internal/cgroup"},
