@@ -99,6 +99,9 @@ func TestSchemaAndParseKnowTheSameKeys(t *testing.T) {
 		"call":        inSession("{call: {@: 1}}"),
 		"find":        inSession("{call: {find: {@: 1}}}"),
 		"await":       inSession("{await: {@: 1}}"),
+		"moment":      inSession("{pause: {@: 1}}"),
+		"login":       inSession("{login: {@: 1}}"),
+		"secret":      inSession("{login: {token: {@: 1}}}"),
 	}
 	list := regexp.MustCompile(`unknown key "` + unheard + `", known are: (.*)`)
 	for definition, o := range schemaObjects(t) {

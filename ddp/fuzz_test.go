@@ -2,7 +2,7 @@ package ddp
 
 import (
 	"bytes"
-	fromhex "encoding/hex"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"math"
@@ -98,7 +98,7 @@ func unframed(t *testing.T, body []byte) (messages []string, err error) {
 // FuzzInflate holds the inflater to a limit and to ending, whatever it is given, and to giving back what a server compressed.
 func FuzzInflate(f *testing.F) {
 	seeds(f, func(l line) {
-		wire, err := fromhex.DecodeString(l.Wire)
+		wire, err := hex.DecodeString(l.Wire)
 		if err != nil || len(wire) < 2 {
 			return
 		}

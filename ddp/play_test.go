@@ -2,7 +2,7 @@ package ddp
 
 import (
 	"context"
-	fromhex "encoding/hex"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -328,7 +328,7 @@ func (p *play) say(in *incoming, s step) error {
 	if s.Wire == "" || p.compression != Browser {
 		return in.ws.write(text)
 	}
-	b, err := fromhex.DecodeString(s.Wire)
+	b, err := hex.DecodeString(s.Wire)
 	if err != nil {
 		return err
 	}

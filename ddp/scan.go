@@ -190,7 +190,7 @@ func Text(raw []byte) []byte {
 	return []byte(s)
 }
 
-const hex = "0123456789abcdef"
+const hexDigits = "0123456789abcdef"
 
 // AppendString appends s as a JSON string.
 func AppendString(dst, s []byte) []byte {
@@ -208,7 +208,7 @@ func AppendString(dst, s []byte) []byte {
 		case '\n':
 			dst = append(dst, '\\', 'n')
 		default:
-			dst = append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
+			dst = append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
 		}
 	}
 	dst = append(dst, s[start:]...)

@@ -50,24 +50,28 @@ func (s *session) Wake(now time.Time) error {
 	if o.kind != opCall {
 		return s.next(now)
 	}
-	err := s.call(o, now)
+	err := s.call(o, s.params(o), now)
 	s.wakeUp()
 	return err
 }
 
 func (s *session) added(m *ddp.Message) error {
 	c := s.mirror[string(m.Collection)]
-	switch {
-	case c == nil:
+	if c == nil {
 		return nil
-	case c.own && !s.own(m.Fields):
+	}
+	own := s.own(m.Fields)
+	if !own {
 		s.log.foreign(s.hash(m.ID), s.since0(m.At), false)
-		return nil
+		if c.extent == ownDocs || c.extent == loadDocs && !s.ofLoad(m.Fields) {
+			return nil
+		}
 	}
 	e, again := c.added(m)
 	if again {
 		return &stepError{kind: "a document came twice", err: fmt.Errorf("%s of %s", m.ID, c.name)}
 	}
+	e.own, e.foreign = own, !own && s.ofLoad(m.Fields)
 	return s.look(c, e)
 }
 
@@ -85,9 +89,8 @@ func (s *session) removed(m *ddp.Message) error {
 		return nil
 	}
 	e := c.removed(m)
-	if e == nil {
+	if e == nil || !e.own {
 		s.log.foreign(s.hash(m.ID), s.since0(m.At), true)
-		return nil
 	}
 	return s.look(c, e)
 }
@@ -137,7 +140,7 @@ func (s *session) gotResult(m *ddp.Message) error {
 	o := &s.program.ops[s.pc]
 	// A wrong answer is no answer, or a server that fails at once would be a fast one.
 	if m.Error != nil {
-		return &stepError{"method failed in " + o.what, serverError(m.Error)}
+		return s.methodFailed(o, m.Error)
 	}
 	if o.doc != nil {
 		if err := s.findIn(m.Result, o); err != nil {
@@ -147,6 +150,13 @@ func (s *session) gotResult(m *ddp.Message) error {
 	s.result = true
 	s.shard.answer(o.method, m.At.Sub(s.sent), len(m.Result))
 	return s.answered(o)
+}
+
+func (s *session) methodFailed(o *op, answer []byte) error {
+	if o.kind == opLogin {
+		return &stepError{"refused in " + o.what, s.logins[o.secrets].redacted(serverError(answer))}
+	}
+	return &stepError{"method failed in " + o.what, serverError(answer)}
 }
 
 func (s *session) gotUpdated(m *ddp.Message) error {

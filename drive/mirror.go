@@ -14,25 +14,28 @@ import (
 type mirror map[string]*collection
 
 type collection struct {
-	name string
-	own  bool // only the session's own documents are kept
-	docs map[string]*entry
+	name   string
+	extent extent
+	docs   map[string]*entry
 }
 
 // An entry is one document. One that is gone is kept until a step has looked at it.
 type entry struct {
-	fields map[string][]byte // raw values
-	at     time.Time         // when it last changed
-	gone   bool
+	fields  map[string][]byte // raw values
+	at      time.Time         // when it last changed
+	gone    bool
+	own     bool // carries the session's name
+	foreign bool // carries another session's
+	seen    bool // by a step, as it is now
 }
 
-func newMirror(collections map[string]bool) mirror {
+func newMirror(collections map[string]extent) mirror {
 	if len(collections) == 0 {
 		return nil
 	}
 	m := make(mirror, len(collections))
-	for name, own := range collections {
-		m[name] = &collection{name: name, own: own}
+	for name, extent := range collections {
+		m[name] = &collection{name: name, extent: extent}
 	}
 	return m
 }
@@ -81,7 +84,7 @@ func (c *collection) removed(m *ddp.Message) *entry {
 	if e == nil || e.gone {
 		return nil
 	}
-	e.gone, e.at = true, m.At
+	e.gone, e.at, e.seen = true, m.At, false
 	return e
 }
 

@@ -119,7 +119,10 @@ func (p *Part) timed(values map[string]float64, missing map[string]string) {
 	}
 	values["time"] = p.Time
 	values["time_above_floor"] = p.Time - p.Floor
-	if p.Time > 0 {
+	switch {
+	case p.Actions == 0:
+		missing["throughput"] = "the scenario has no actions"
+	case p.Time > 0:
 		values["throughput"] = float64(p.Actions) / p.Time
 	}
 }

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
-	"github.com/ddpgate/ddpgate/ddp"
 	"github.com/ddpgate/ddpgate/scenario"
 )
 
@@ -17,16 +17,31 @@ type program struct {
 	slots       int      // variables of a session
 	preset      []preset // slots that start with a value
 	lists       int
-	collections map[string]bool // those that steps look into; true: every step asks for the session's own documents
-	methods     []string        // sorted
+	collections map[string]extent // those that steps look into
+	methods     []string          // sorted
+	logins      []scenario.Login
 }
+
+// An extent is how much of a collection a session keeps a copy of: no more than its steps ask for.
+type extent int
+
+const (
+	ownDocs  extent = iota // that carry the session's name, or whose id it has learnt
+	loadDocs               // that carry the load's name, as those of all its sessions do
+	allDocs
+)
 
 type preset struct {
 	slot  int
 	value []byte // raw JSON
 }
 
-const sessionSlot = 0
+// The slots that every program has.
+const (
+	sessionSlot = iota
+	loadSlot
+	fixedSlots
+)
 
 type opKind int
 
@@ -36,33 +51,38 @@ const (
 	opCall
 	opAwait
 	opPause
+	opLogin
+	opOnly // jumps behind its steps for all other sessions
 	opLoop // enters or goes on with a loop; jumps behind it when it is over
 	opNext // jumps back to its loop
 )
 
 type op struct {
-	kind   opKind
-	name   string // publication, method or collection
-	what   string // for people: "step 4 (await taskCollection)"
-	params text
-	pause  scenario.Range // of a pause, or before a call
-	byUser bool
-	method int  // index in program.methods
-	doc    *doc // of an await, or to be found in a call's result
+	kind    opKind
+	name    string // publication, method or collection
+	what    string // for people: "step 4 (await taskCollection)"
+	params  text
+	pause   scenario.Range // of a pause, or before a call
+	until   time.Duration  // of a pause, from the start of the load; 0 for none
+	only    scenario.Sessions
+	byUser  bool
+	method  int  // index in program.methods
+	secrets int  // of a login: index in program.logins
+	doc     *doc // of an await, or to be found in a call's result
 
 	times int // of a loop; -1: once for each value of list
 	list  int
 	slot  int // the loop's variable
-	to    int // opLoop: behind the loop; opNext: the loop
+	to    int // opLoop: behind the loop; opNext: the loop; opOnly: behind its steps
 }
 
 // doc is a compiled scenario.Doc.
 type doc struct {
-	fields []field // sorted by name; with an id, the field _id
-	id     text
-	byID   bool
-	gone   bool
-	append []appendTo
+	fields  []field // sorted by name; with an id, the field _id
+	byID    bool
+	gone    bool
+	foreign bool // is another session's, by its fields
+	append  []appendTo
 }
 
 type field struct {
@@ -75,42 +95,6 @@ type appendTo struct {
 	list  int
 }
 
-// A text is JSON with references to slots in it.
-type text []piece
-
-type piece struct {
-	raw  []byte
-	slot int  // -1: raw as it is
-	bare bool // of a slot: without the quotes, inside of a string
-}
-
-// expand appends the text with the slots' values.
-func (t text) expand(dst []byte, slots [][]byte) []byte {
-	for _, p := range t {
-		switch {
-		case p.slot < 0:
-			dst = append(dst, p.raw...)
-		case p.bare:
-			dst = append(dst, unquoted(slots[p.slot])...)
-		default:
-			dst = append(dst, slots[p.slot]...)
-		}
-	}
-	return dst
-}
-
-// unquoted returns what stands within a raw JSON string's quotes; any other value as it is.
-func unquoted(raw []byte) []byte {
-	if len(raw) >= 2 && raw[0] == '"' {
-		return raw[1 : len(raw)-1]
-	}
-	return raw
-}
-
-func (t text) refersTo(slot int) bool {
-	return slices.ContainsFunc(t, func(p piece) bool { return p.slot == slot })
-}
-
 type compiler struct {
 	scenario.Scenario
 	program
@@ -121,9 +105,10 @@ type compiler struct {
 
 // compile flattens a sound scenario. An error says what is unsound.
 func compile(sc *scenario.Scenario) (*program, error) {
-	c := compiler{Scenario: *sc, scope: map[string]int{"session": sessionSlot}, listNames: make(map[string]int)}
-	c.slots = 1
-	c.collections = make(map[string]bool)
+	scope := map[string]int{"session": sessionSlot, "load": loadSlot}
+	c := compiler{Scenario: *sc, scope: scope, listNames: make(map[string]int)}
+	c.slots = fixedSlots
+	c.collections = make(map[string]extent)
 	for _, name := range slices.Sorted(maps.Keys(sc.Vars)) {
 		raw, err := json.Marshal(sc.Vars[name])
 		if err != nil {
@@ -146,6 +131,10 @@ func methodsOf(names []string, steps []scenario.Step) []string {
 		switch {
 		case s.Call != nil:
 			names = append(names, s.Call.Method)
+		case s.Login != nil:
+			names = append(names, loginMethod)
+		case s.Only != nil:
+			names = methodsOf(names, s.Only.Steps)
 		case s.Repeat != nil:
 			names = methodsOf(names, s.Repeat.Steps)
 		case s.Each != nil:
@@ -187,13 +176,20 @@ func (c *compiler) one(s *scenario.Step) error {
 	case s.Unsubscribe != nil:
 		return c.emit(op{kind: opUnsubscribe, name: s.Unsubscribe.Name}, "unsubscribe from", nil, nil)
 	case s.Call != nil:
-		method, _ := slices.BinarySearch(c.methods, s.Call.Method)
-		o := op{kind: opCall, name: s.Call.Method, method: method, pause: s.Call.ThinkTime(c.Think), byUser: s.Call.ByUser()}
+		o := op{kind: opCall, name: s.Call.Method, method: c.method(s.Call.Method), pause: s.Call.ThinkTime(c.Think), byUser: s.Call.ByUser()}
 		return c.emit(o, "call", s.Call.Params, s.Call.Find)
+	case s.Login != nil:
+		return c.login(s.Login)
+	case s.Only != nil:
+		return c.only(s.Only)
 	case s.Await != nil:
 		return c.emit(op{kind: opAwait, name: s.Await.Collection}, "await", nil, &s.Await.Doc)
 	case s.Pause != nil:
-		return c.emit(op{kind: opPause, pause: s.Pause.For}, "pause", nil, nil)
+		o := op{kind: opPause, pause: s.Pause.For}
+		if s.Pause.Until == scenario.Arrived {
+			o.until = c.Arrivals.Due(c.Arrivals.Sessions() - 1)
+		}
+		return c.emit(o, "pause", nil, nil)
 	case s.Repeat != nil:
 		times, err := s.Repeat.Count(c.Vars)
 		if err != nil {
@@ -204,6 +200,19 @@ func (c *compiler) one(s *scenario.Step) error {
 		return c.loop(op{kind: opLoop, times: -1, list: c.list(s.Each.List)}, s.Each.Var, s.Each.Steps)
 	}
 	return fmt.Errorf("does nothing")
+}
+
+func (c *compiler) method(name string) int {
+	i, _ := slices.BinarySearch(c.methods, name)
+	return i
+}
+
+func (c *compiler) only(o *scenario.Only) error {
+	start := len(c.ops)
+	c.ops = append(c.ops, op{kind: opOnly, only: o.Sessions})
+	err := c.steps(o.Steps)
+	c.ops[start].to = len(c.ops)
+	return err
 }
 
 // loop emits a loop whose variable is seen within it only.
@@ -246,22 +255,30 @@ func (c *compiler) emit(o op, verb string, params []any, d *scenario.Doc) (err e
 	return nil
 }
 
-// look notes that a step looks into a collection, and whether all that do ask for the session's own documents: those
-// that carry its name, or whose id it has learnt.
+// look notes that a step looks into a collection, and for what.
 func (c *compiler) look(collection string, d *doc) {
-	own := d.byID || slices.ContainsFunc(d.fields, func(f field) bool { return f.value.refersTo(sessionSlot) })
-	before, seen := c.collections[collection]
-	c.collections[collection] = own && (before || !seen)
+	extent := allDocs
+	switch {
+	case d.byID || d.refersTo(sessionSlot):
+		extent = ownDocs
+	case d.refersTo(loadSlot):
+		extent, d.foreign = loadDocs, true
+	}
+	c.collections[collection] = max(extent, c.collections[collection])
+}
+
+func (d *doc) refersTo(slot int) bool {
+	return slices.ContainsFunc(d.fields, func(f field) bool { return f.value.refersTo(slot) })
 }
 
 func (c *compiler) doc(d *scenario.Doc) (*doc, error) {
 	out := &doc{gone: d.Gone, byID: d.ID != ""}
-	var err error
 	if out.byID {
-		if out.id, err = c.text(nil, d.ID); err != nil {
+		id, err := c.text(nil, d.ID)
+		if err != nil {
 			return nil, err
 		}
-		out.fields = append(out.fields, field{"_id", out.id})
+		out.fields = append(out.fields, field{"_id", id})
 	}
 	for _, name := range slices.Sorted(maps.Keys(d.Match)) {
 		value, err := c.text(nil, d.Match[name])
@@ -274,80 +291,4 @@ func (c *compiler) doc(d *scenario.Doc) (*doc, error) {
 		out.append = append(out.append, appendTo{d.Append[list], c.list(list)})
 	}
 	return out, nil
-}
-
-// text compiles a JSON value whose strings are templates.
-func (c *compiler) text(t text, v any) (text, error) {
-	var err error
-	switch v := v.(type) {
-	case string:
-		return c.template(t, v)
-	case []any:
-		t = t.plain("[")
-		for i, e := range v {
-			if i > 0 {
-				t = t.plain(",")
-			}
-			if t, err = c.text(t, e); err != nil {
-				return nil, err
-			}
-		}
-		return t.plain("]"), nil
-	case map[string]any:
-		return c.object(t, v)
-	}
-	raw, err := json.Marshal(v)
-	if err != nil {
-		return nil, err
-	}
-	return t.plain(string(raw)), nil
-}
-
-func (c *compiler) object(t text, v map[string]any) (text, error) {
-	t = t.plain("{")
-	for i, name := range slices.Sorted(maps.Keys(v)) {
-		if i > 0 {
-			t = t.plain(",")
-		}
-		t = t.plain(string(ddp.AppendString(nil, []byte(name))) + ":")
-		var err error
-		if t, err = c.text(t, v[name]); err != nil {
-			return nil, err
-		}
-	}
-	return t.plain("}"), nil
-}
-
-// plain appends raw JSON, joined to what stands before it.
-func (t text) plain(raw string) text {
-	if n := len(t); n > 0 && t[n-1].slot < 0 {
-		t[n-1].raw = append(t[n-1].raw, raw...)
-		return t
-	}
-	return append(t, piece{raw: []byte(raw), slot: -1})
-}
-
-// template compiles a text with references. One that is a single reference takes the variable's value as it is.
-func (c *compiler) template(t text, s string) (text, error) {
-	parsed, err := scenario.ParseTemplate(s)
-	if err != nil {
-		return nil, err
-	}
-	for _, name := range parsed.Refs() {
-		if _, known := c.scope[name]; !known {
-			return nil, fmt.Errorf("variable %s is not known", name)
-		}
-	}
-	if name, sole := parsed.Sole(); sole {
-		return append(t, piece{slot: c.scope[name]}), nil
-	}
-	t = t.plain(`"`)
-	parsed.Each(func(part string, ref bool) {
-		if ref {
-			t = append(t, piece{slot: c.scope[part], bare: true})
-			return
-		}
-		t = t.plain(string(unquoted(ddp.AppendString(nil, []byte(part)))))
-	})
-	return t.plain(`"`), nil
 }

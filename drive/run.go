@@ -24,7 +24,10 @@ type Options struct {
 	// Progress, if set, is called about four times a second, by one goroutine.
 	Progress func(Progress)
 	Header   http.Header // sent with each connection: cookies, a staging site's key
-	TLS      *tls.Config // own certificates; nil for the system's
+	TLS      *tls.Config // own certificates, as ddp.Trust makes it; nil for the system's
+	// Env looks up an environment variable that a login of the scenario names. What it returns is sent to the app and told to
+	// nobody else.
+	Env func(name string) (value string, set bool)
 }
 
 // lateAfter is how long after it was due a session counts as late.
@@ -43,7 +46,9 @@ type load struct {
 	url      string
 	dial     ddp.Options
 	seed     uint64
-	name     string // of this load's sessions, unlike any other load's
+	name     string       // unlike any other load's; those of its sessions begin with it
+	marker   []byte       // the same
+	logins   []credential // as program.logins
 	t0       time.Time
 	recorder *recorder
 	hashSeed maphash.Seed
@@ -64,16 +69,22 @@ func Run(ctx context.Context, sc scenario.Scenario, o Options) (*Part, error) {
 	if _, err := ddp.ParseAddress(o.URL); err != nil {
 		return nil, err
 	}
+	logins, err := credentials(p.logins, o.Env)
+	if err != nil {
+		return nil, fmt.Errorf("scenario %s: %w", sc.Name, err)
+	}
 	l := &load{
 		scenario: &sc, program: p, url: o.URL, seed: o.Seed,
 		name:     fmt.Sprintf("ddpgate-%08x", rand.Uint32()),
 		hashSeed: maphash.MakeSeed(),
+		logins:   logins,
 		recorder: newRecorder(p.methods, runtime.GOMAXPROCS(0)),
 		dial: ddp.Options{
 			Transport: ddp.Transport(sc.Transport), Compression: ddp.Compression(sc.Compression),
 			Header: o.Header, TLS: o.TLS,
 		},
 	}
+	l.marker = []byte(l.name)
 	l.t0 = time.Now()
 	self := startSelf()
 	watched := l.watch(o.Progress, self.look)

@@ -1,41 +1,16 @@
-package drive_test
+package drive
 
 import (
-	"context"
-	"net"
+	"fmt"
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
-	"github.com/ddpgate/ddpgate/drive"
 	"github.com/ddpgate/ddpgate/internal/tasksapp"
 	"github.com/ddpgate/ddpgate/scenario"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-// serve runs the embedded tasks app for the test and returns its address.
-func serve(t *testing.T, o tasksapp.Options) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- tasksapp.New(o).Serve(ctx, l) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-	})
-	return "http://" + l.Addr().String()
-}
-
 // small is a built-in scenario with a load that takes about a second.
-func small(t *testing.T, name string, change func(*scenario.Scenario)) scenario.Scenario {
+func small(t testing.TB, name string, change func(*scenario.Scenario)) scenario.Scenario {
 	t.Helper()
 	sc, err := scenario.Builtin(name)
 	if err != nil {
@@ -50,25 +25,84 @@ func small(t *testing.T, name string, change func(*scenario.Scenario)) scenario.
 	return *sc
 }
 
-func TestTasks(t *testing.T) {
-	for _, name := range []string{"tasks-reactive", "tasks-nonreactive"} {
+// driven puts a load on an app and holds the part to what every part must keep.
+func driven(t testing.TB, sc scenario.Scenario, o Options) *Part {
+	t.Helper()
+	p, err := Run(t.Context(), sc, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Planned != p.Started+p.Late+p.Dropped || p.Started+p.Late != p.OK+p.Failed {
+		t.Errorf("the counts of sessions do not add up: %+v", p)
+	}
+	for name, h := range p.Histograms {
+		if h.Outside() > 0 {
+			t.Errorf("%s: %d durations could not be held", name, h.Outside())
+		}
+	}
+	return p
+}
+
+// Every built-in scenario ends well on an app without faults, over both transports and in each way to compress.
+func TestBuiltin(t *testing.T) {
+	for _, name := range scenario.Names() {
 		for _, transport := range []scenario.Transport{scenario.SockJS, scenario.WebSocket} {
 			for _, compression := range []scenario.Compression{scenario.Browser, scenario.NoTakeover, scenario.Off} {
-				t.Run(name+"/"+string(transport)+"/"+string(compression), func(t *testing.T) {
+				t.Run(fmt.Sprintf("%s/%s/%s", name, transport, compression), func(t *testing.T) {
 					t.Parallel()
-					sc := small(t, name, func(s *scenario.Scenario) { s.Transport, s.Compression = transport, compression })
-					p, err := drive.Run(t.Context(), sc, drive.Options{URL: serve(t, tasksapp.Options{}), Seed: 1})
-					if err != nil {
-						t.Fatal(err)
-					}
-					if p.OK != 20 || p.Planned != 20 || p.Failed != 0 {
+					sc := small(t, name, func(s *scenario.Scenario) {
+						s.Transport, s.Compression = transport, compression
+						shorten(s.Session)
+					})
+					p := driven(t, sc, Options{URL: tasks(t, tasksapp.Options{}), Seed: 1})
+					if p.OK != 20 || p.Planned != 20 {
 						t.Errorf("got %d of %d sessions ok: %+v", p.OK, p.Planned, p.Failures)
 					}
-					if want := 20 * 42; p.Actions != want {
+					if want := sc.Actions(); p.Actions != want {
 						t.Errorf("got %d actions, want %d", p.Actions, want)
+					}
+					if (p.Extensions == "") != (compression == scenario.Off) {
+						t.Errorf("negotiated %q", p.Extensions)
 					}
 				})
 			}
 		}
+	}
+}
+
+// shorten makes pauses a twentieth of what they are.
+func shorten(steps []scenario.Step) {
+	for _, s := range steps {
+		if s.Pause != nil {
+			s.Pause.For = scenario.Range{Min: s.Pause.For.Min / 20, Max: s.Pause.For.Max / 20}
+		}
+		if s.Only != nil {
+			shorten(s.Only.Steps)
+		}
+	}
+}
+
+// In a fanout one session writes, and each of the others is told of every task: that is what latency.foreign counts.
+func TestFanout(t *testing.T) {
+	sc := small(t, "fanout", func(s *scenario.Scenario) {
+		s.Vars["tasks"] = int64(7)
+		shorten(s.Session)
+	})
+	p := driven(t, sc, Options{URL: tasks(t, tasksapp.Options{})})
+	if p.OK != 20 {
+		t.Fatalf("got %d of %d sessions ok: %+v", p.OK, p.Planned, p.Failures)
+	}
+	if got, want := p.Histograms["foreign"].Count(), int64(19*7); got != want {
+		t.Errorf("got %d foreign latencies, want %d", got, want)
+	}
+	if got, want := p.Histograms["visible"].Count(), int64(2*7); got != want {
+		t.Errorf("got %d own writes visible, want %d: the writer's, and nobody else's", got, want)
+	}
+	if got, want := p.DataMessages, int64(20*2*7); got != want {
+		t.Errorf("got %d data messages, want %d", got, want)
+	}
+	// The others wait for the writer, which is not waiting for the app.
+	if longest := p.Histograms["session.wait"].Max(); longest > p.Time/2 {
+		t.Errorf("a session waited %.3f s for the app, in a load of %.3f s", longest, p.Time)
 	}
 }

@@ -48,12 +48,45 @@ func TestPublishedLoads(t *testing.T) {
 		if got := s.Arrivals.Sessions(); got != tt.sessions {
 			t.Errorf("%s: got %d sessions, want %d", tt.name, got, tt.sessions)
 		}
-		if got := s.Actions(); got != tt.actions {
-			t.Errorf("%s: got %d actions, want %d", tt.name, got, tt.actions)
+		if got, want := s.Actions(), tt.sessions*tt.actions; got != want {
+			t.Errorf("%s: got %d actions, want %d", tt.name, got, want)
 		}
 		if got := s.Floor(); (got - tt.floor).Abs() > time.Microsecond {
 			t.Errorf("%s: got floor %s, want %s", tt.name, got, tt.floor)
 		}
+	}
+}
+
+// The first session of a fanout has all of the work: it writes once all have arrived.
+func TestFanoutFloor(t *testing.T) {
+	s, err := Builtin("fanout")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := s.Actions(), 40; got != want {
+		t.Errorf("got %d actions, want %d", got, want)
+	}
+	if got, want := s.Floor(), 9900*time.Millisecond+2*time.Second+40*500*time.Millisecond; got != want {
+		t.Errorf("got floor %s, want %s", got, want)
+	}
+}
+
+// Each session of an idle load is there until the last has arrived and 30 s more.
+func TestIdleFloor(t *testing.T) {
+	s, err := Builtin("idle")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := s.Floor(), 30*time.Second-50*time.Millisecond+30*time.Second; got != want {
+		t.Errorf("got floor %s, want %s", got, want)
+	}
+	s.Timeout = 59*time.Second + 950*time.Millisecond
+	if err := s.Validate(); err != nil {
+		t.Errorf("the first session waits for the last: %v", err)
+	}
+	s.Timeout -= time.Millisecond
+	if err := s.Validate(); err == nil {
+		t.Error("a timeout is taken that the first session cannot keep")
 	}
 }
 

@@ -66,6 +66,14 @@ session:
       - await: {collection: c, id: "${id}", gone: true}
       - call: {method: auto, think: 0s}
   - pause: 1s..3s
+  - only: first
+    steps:
+      - pause: {until: arrived}
+      - login: {token: {env: TOKEN}}
+  - only: others
+    steps:
+      - login: {user: {env: USER_NAME}, password: {env: PASSWORD}}
+      - call: {method: "read", params: ["${load}"]}
   - unsubscribe: {name: tasks}
 `
 
@@ -92,18 +100,26 @@ func TestParse(t *testing.T) {
 				{Await: &Await{"c", Doc{ID: "${id}", Gone: true}}},
 				{Call: &Call{Method: "auto", Think: &Range{}}},
 			}}},
-			{Pause: &Pause{Range{time.Second, 3 * time.Second}}},
+			{Pause: &Pause{For: Range{time.Second, 3 * time.Second}}},
+			{Only: &Only{First, []Step{
+				{Pause: &Pause{Until: Arrived}},
+				{Login: &Login{Token: &Secret{"TOKEN"}}},
+			}}},
+			{Only: &Only{Others, []Step{
+				{Login: &Login{User: &Secret{"USER_NAME"}, Password: &Secret{"PASSWORD"}}},
+				{Call: &Call{Method: "read", Params: []any{"${load}"}}},
+			}}},
 			{Unsubscribe: &Unsubscribe{"tasks"}},
 		},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	if got, want := got.Actions(), 2; got != want {
+	if got, want := got.Actions(), 360*3-1; got != want {
 		t.Errorf("got %d actions, want %d: a call with think time 0 of its own is not the user's", got, want)
 	}
-	// 360 sessions; each thinks 2 × 1 s and pauses 2 s in the mean.
-	if got, want := got.Floor(), 359*250*time.Millisecond+4*time.Second; got != want {
+	// 360 sessions; each thinks 2 × 1 s and pauses 2 s in the mean, and the last thinks 100 ms more. The first is done earlier.
+	if got, want := got.Floor(), 359*250*time.Millisecond+4100*time.Millisecond; got != want {
 		t.Errorf("got floor %s, want %s", got, want)
 	}
 }

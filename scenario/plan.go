@@ -8,7 +8,7 @@ import (
 // A plan is what one session comes to if the app answers at once.
 type plan struct {
 	actions     int           // calls by the user
-	least, mean time.Duration // of think time and pauses together
+	least, mean time.Duration // of think time and pauses together, from when it is due
 }
 
 // ByUser reports whether a call is an action of the user, who thinks before it, and not one that the page makes by itself.
@@ -22,22 +22,25 @@ func (c *Call) ThinkTime(usual Range) Range {
 	return usual
 }
 
-// Actions returns how many actions a session of a sound scenario has: calls that the user makes.
+// Actions returns how many actions all sessions of a sound scenario have together: calls that users make.
 func (s *Scenario) Actions() int {
-	p, _ := s.plan()
-	return p.actions
+	first, _ := s.plan(0)
+	other, _ := s.plan(1)
+	return first.actions + (s.Arrivals.Sessions()-1)*other.actions
 }
 
-// Floor returns how long the whole load of a sound scenario takes if the app answers at once: until the last session
-// arrives, and then its think time and pauses, at their means.
+// Floor returns how long the whole load of a sound scenario takes if the app answers at once: until the last session, or the
+// first where that has more to do, has arrived and spent its think time and pauses, at their means.
 func (s *Scenario) Floor() time.Duration {
-	p, _ := s.plan()
-	return s.Arrivals.Due(s.Arrivals.Sessions()-1) + p.mean
+	n := s.Arrivals.Sessions()
+	first, _ := s.plan(0)
+	last, _ := s.plan(n - 1)
+	return max(first.mean, s.Arrivals.Due(n-1)+last.mean)
 }
 
-// plan does a session's steps in thought.
-func (s *Scenario) plan() (plan, *fault) {
-	c := course{Scenario: s, lists: make(map[string]int), open: make(map[string]int)}
+// plan does the steps of session i in thought.
+func (s *Scenario) plan(i int) (plan, *fault) {
+	c := course{Scenario: s, session: i, lists: make(map[string]int), open: make(map[string]int)}
 	c.walk("session", s.Session)
 	return c.plan, c.stopped
 }
@@ -46,6 +49,7 @@ func (s *Scenario) plan() (plan, *fault) {
 type course struct {
 	*Scenario
 	plan
+	session int
 	steps   int
 	lists   map[string]int // length by name
 	open    map[string]int // subscriptions by name
@@ -78,8 +82,14 @@ func (c *course) step(path string, step Step) {
 		c.call(step.Call)
 	case step.Await != nil:
 		c.found(step.Await.Doc)
+	case step.Pause != nil && step.Pause.Until == Arrived:
+		c.until(c.Arrivals.Due(c.Arrivals.Sessions()-1) - c.Arrivals.Due(c.session))
 	case step.Pause != nil:
 		c.wait(step.Pause.For)
+	case step.Only != nil:
+		if step.Only.Sessions.Has(c.session) {
+			c.walk(path+".only.steps", step.Only.Steps)
+		}
 	case step.Repeat != nil:
 		n, err := step.Repeat.Count(c.Vars)
 		if err != nil {
@@ -114,6 +124,12 @@ func (c *course) found(d Doc) {
 	for list := range d.Append {
 		c.lists[list]++
 	}
+}
+
+// until waits for a time from when the session is due.
+func (c *course) until(t time.Duration) {
+	c.least = max(c.least, t)
+	c.mean = max(c.mean, t)
 }
 
 func (c *course) wait(r Range) {

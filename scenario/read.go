@@ -123,14 +123,17 @@ func (r *reader) vars(n strictyaml.Node) map[string]any {
 }
 
 // kinds of steps, in the order in which messages name them.
-var kinds = []string{"subscribe", "unsubscribe", "call", "await", "repeat", "each", "pause"}
+var kinds = []string{"subscribe", "unsubscribe", "call", "await", "repeat", "each", "pause", "login", "only"}
+
+// around are those that have steps beside them.
+var around = []string{"repeat", "each", "only"}
 
 func (r *reader) steps(n strictyaml.Node, path string, depth int) []Step {
 	if n.Present() {
 		r.places[path] = n
 	}
 	if depth > maxDepth {
-		n.Fault("loops are nested more than %d deep", maxDepth)
+		n.Fault("steps are nested more than %d deep", maxDepth)
 		return nil
 	}
 	var steps []Step
@@ -153,8 +156,8 @@ func (r *reader) step(n strictyaml.Node, path string, depth int) Step {
 			f[k].Fault("a step does one thing, and this one has %s already", kind)
 		}
 	}
-	if kind != "repeat" && kind != "each" {
-		f["steps"].Fault("steps go beside repeat or each")
+	if !slices.Contains(around, kind) {
+		f["steps"].Fault("steps go beside repeat, each or only")
 	}
 	if kind == "" {
 		return r.noStep(n, path)
@@ -178,9 +181,48 @@ func (r *reader) step(n strictyaml.Node, path string, depth int) Step {
 	case "each":
 		return Step{Each: r.each(body, r.steps(f["steps"], path+".steps", depth+1))}
 	case "pause":
-		return Step{Pause: &Pause{For: strictyaml.Scalar(body, ParseRange)}}
+		return Step{Pause: r.pause(body, path)}
+	case "login":
+		return Step{Login: r.login(body, path)}
+	case "only":
+		return Step{Only: &Only{Sessions: Sessions(body.Text()), Steps: r.steps(f["steps"], path+".steps", depth+1)}}
 	}
 	return Step{}
+}
+
+// pause reads a duration or a range, or {until: moment}.
+func (r *reader) pause(n strictyaml.Node, path string) *Pause {
+	if !n.IsMapping() {
+		return &Pause{For: strictyaml.Scalar(n, ParseRange)}
+	}
+	until := n.Fields("until")["until"]
+	if !until.Present() {
+		n.Fault("needs a duration, such as 5s, or {until: %s}", Arrived)
+	}
+	r.places[path+".until"] = until
+	return &Pause{Until: Moment(until.Text())}
+}
+
+func (r *reader) login(n strictyaml.Node, path string) *Login {
+	f := n.Fields("token", "user", "password")
+	return &Login{
+		Token:    r.secret(f["token"], path+".token"),
+		User:     r.secret(f["user"], path+".user"),
+		Password: r.secret(f["password"], path+".password"),
+	}
+}
+
+// secret reads {env: NAME}. What stands there in plain is told to nobody.
+func (r *reader) secret(n strictyaml.Node, path string) *Secret {
+	if !n.Present() {
+		return nil
+	}
+	r.places[path] = n
+	if n.IsScalar() {
+		n.Fault("may not stand here itself: name the environment variable that holds it, such as {env: LOAD_USER}")
+		return &Secret{Env: "LOAD_USER"} // something sound
+	}
+	return &Secret{Env: n.Fields("env")["env"].Text()}
 }
 
 // noStep is a step of no known kind. Where that is an unknown key's fault, that is enough said.

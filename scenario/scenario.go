@@ -74,6 +74,8 @@ type Step struct {
 	Repeat      *Repeat      `json:"repeat,omitempty"`
 	Each        *Each        `json:"each,omitempty"`
 	Pause       *Pause       `json:"pause,omitempty"`
+	Login       *Login       `json:"login,omitempty"`
+	Only        *Only        `json:"only,omitempty"`
 }
 
 // Subscribe starts a subscription and waits until it is ready.
@@ -127,5 +129,42 @@ type Each struct {
 
 // Pause waits.
 type Pause struct {
-	For Range `json:"for"`
+	For   Range  `json:"for"`
+	Until Moment `json:"until,omitempty"` // in place of For
 }
+
+// A Moment is a time of the load that a session can wait for.
+type Moment string
+
+// Arrived is when the last session is due.
+const Arrived Moment = "arrived"
+
+// Login signs the session in as a user of Meteor's accounts, by a resume token or by user and password, and waits as Call does.
+type Login struct {
+	Token    *Secret `json:"token,omitempty"`
+	User     *Secret `json:"user,omitempty"` // a name, or an address with an @
+	Password *Secret `json:"password,omitempty"`
+}
+
+// A Secret is the name of an environment variable. What that holds is not part of the scenario: the driver alone reads it.
+type Secret struct {
+	Env string `json:"env"`
+}
+
+// Only has its steps done by some of the sessions.
+type Only struct {
+	Sessions Sessions `json:"sessions"`
+	Steps    []Step   `json:"steps"`
+}
+
+// Sessions are some sessions of a load.
+type Sessions string
+
+// First is the session that is due first, Others are all but that one.
+const (
+	First  Sessions = "first"
+	Others Sessions = "others"
+)
+
+// Has reports whether session i of a load is one of them.
+func (s Sessions) Has(i int) bool { return (s == First) == (i == 0) }

@@ -16,6 +16,7 @@ type scope struct {
 	names map[string]string // what may stand in ${}, and what it is
 	lists map[string]bool   // appended to by an earlier step
 	loops []string          // lists that the loops around loop over
+	who   Sessions          // that do the steps, by an only around; "" for all
 }
 
 func (sc *scope) steps(path string, steps []Step, depth int) {
@@ -55,6 +56,17 @@ func (sc *scope) step(path string, step Step, depth int) {
 	if s := step.Pause; s != nil {
 		set++
 		sc.pause(path+".pause", s.For)
+		if s.Until != "" {
+			sc.err(path+".pause.until", oneOf("moment", s.Until, Arrived))
+		}
+	}
+	if s := step.Login; s != nil {
+		set++
+		sc.login(path+".login", s)
+	}
+	if s := step.Only; s != nil {
+		set++
+		sc.only(path+".only", s, depth+1)
 	}
 	if set != 1 {
 		sc.fault(path, "a step does one of %s", strings.Join(kinds, ", "))
@@ -144,18 +156,53 @@ func (sc *scope) each(path string, e *Each, depth int) {
 	sc.loops = sc.loops[:len(sc.loops)-1]
 }
 
-// body checks the steps of a loop, in which one more name is known.
-func (sc *scope) body(path string, steps []Step, name, what string, depth int) {
+func (sc *scope) login(path string, l *Login) {
+	switch {
+	case l.Token != nil && (l.User != nil || l.Password != nil):
+		sc.fault(path, "a login is by token, or by user and password, not both")
+	case l.Token == nil && (l.User == nil || l.Password == nil):
+		sc.fault(path, "a login needs a token, or a user and a password")
+	}
+	sc.secret(path+".token", l.Token)
+	sc.secret(path+".user", l.User)
+	sc.secret(path+".password", l.Password)
+}
+
+// secret checks a variable's name, and does not repeat it: it may be the secret by mistake.
+func (sc *scope) secret(path string, s *Secret) {
+	if s != nil && !isName(s.Env) {
+		sc.fault(path, "env needs the name of an environment variable: letters, digits and _")
+	}
+}
+
+func (sc *scope) only(path string, o *Only, depth int) {
+	sc.err(path, oneOf("sessions", o.Sessions, First, Others))
+	if sc.who != "" && sc.who != o.Sessions {
+		sc.fault(path, "no session does these steps: those around them are for %s only", sc.who)
+	}
+	outer := sc.who
+	sc.who = o.Sessions
+	sc.inner(path, o.Steps, depth)
+	sc.who = outer
+}
+
+// inner checks the steps beside a step.
+func (sc *scope) inner(path string, steps []Step, depth int) {
 	if depth > maxDepth {
-		sc.fault(path, "loops are nested more than %d deep", maxDepth)
+		sc.fault(path, "steps are nested more than %d deep", maxDepth)
 		return
 	}
 	if len(steps) == 0 {
-		sc.fault(path, "a loop needs steps")
+		sc.fault(path, "needs steps")
 	}
+	sc.steps(path+".steps", steps, depth)
+}
+
+// body checks the steps of a loop, in which one more name is known.
+func (sc *scope) body(path string, steps []Step, name, what string, depth int) {
 	outer, known := sc.names[name]
 	sc.names[name] = what
-	sc.steps(path+".steps", steps, depth)
+	sc.inner(path, steps, depth)
 	delete(sc.names, name)
 	if known {
 		sc.names[name] = outer

@@ -59,6 +59,7 @@ func (s *Scenario) faults() []fault {
 		sc.names[name] = "a variable"
 	}
 	sc.names["session"] = "the session's own name"
+	sc.names["load"] = "the load's own name"
 	sc.steps("session", s.Session, 0)
 	if len(c.found) == 0 {
 		c.course(s)
@@ -68,13 +69,16 @@ func (s *Scenario) faults() []fault {
 
 // course checks what only shows when a session is thought through step by step.
 func (c *checker) course(s *Scenario) {
-	p, f := s.plan()
-	if f != nil {
-		c.fault(f.path, "%s", f.message)
-		return
-	}
-	if p.least > s.Timeout {
-		c.fault("timeout", "a session pauses for %s at least, longer than its timeout of %s", p.least, s.Timeout)
+	for i := range min(2, s.Arrivals.Sessions()) { // of those after the first, the second waits longest
+		p, f := s.plan(i)
+		if f != nil {
+			c.fault(f.path, "%s", f.message)
+			return
+		}
+		if p.least > s.Timeout {
+			c.fault("timeout", "a session pauses for %s at least, longer than its timeout of %s", p.least, s.Timeout)
+			return
+		}
 	}
 }
 
@@ -121,7 +125,7 @@ func (c *checker) vars(vars map[string]any) {
 		switch {
 		case !isName(name):
 			c.fault(path, "%q must be letters, digits and _, and begin with no digit", name)
-		case name == "session" || name == "i":
+		case name == "session" || name == "load" || name == "i":
 			c.fault(path, "variable %s is set by ddpgate itself: take another name", name)
 		}
 		switch v := vars[name].(type) {
