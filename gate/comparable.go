@@ -12,6 +12,9 @@ import (
 // comparable returns every reason why two records must not be held against each other.
 func comparable(base, head *record.Record) error {
 	var faults []error
+	if base.Format != head.Format {
+		faults = append(faults, fmt.Errorf("base is of format %s, head of %s: their metrics may not mean the same", base.Format, head.Format))
+	}
 	common := false
 	for i := range head.Scenarios {
 		h := &head.Scenarios[i]

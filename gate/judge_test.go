@@ -85,7 +85,7 @@ func TestJudgeTable(t *testing.T) {
 		}), Policy{}, Unmeasured, "no run of tasks-reactive may be judged"},
 		{"interrupted", oneArm(quiet(1, 5)), with(oneArm(quiet(1, 5)), func(r *record.Record) { r.Interrupted = true }), Policy{}, Inconclusive, "interrupted"},
 		{"full machine, no slower", oneArm(quiet(1, 5)), with(oneArm(quiet(1, 5)), func(r *record.Record) { r.Scenarios[0].Runs[1].Reasons = []string{"late"} }), Policy{}, Inconclusive, "machine was full"},
-		{"full machine in base", with(oneArm(quiet(1, 5)), func(r *record.Record) { r.Scenarios[0].Runs[1].LimitedBy = "host" }), oneArm(quiet(1, 5)), Policy{}, Inconclusive, "machine was full"},
+		{"full machine in base", with(oneArm(quiet(1, 5)), func(r *record.Record) { r.Scenarios[0].Runs[1].Reasons = []string{"late"} }), oneArm(quiet(1, 5)), Policy{}, Inconclusive, "machine was full"},
 		{"full machine, slower", oneArm(quiet(1, 5)), with(oneArm(quiet(1.5, 5)), func(r *record.Record) { r.Scenarios[0].Runs[1].Reasons = []string{"late"} }), Policy{}, Regression, "rose"},
 		{"another machine", with(oneArm(quiet(1, 5)), func(r *record.Record) { r.Environment.Machine = "m2" }), oneArm(quiet(1, 5)), Policy{}, Inconclusive, "interleaved on one machine"},
 		{"another kind of machine, slower", with(oneArm(quiet(1, 5)), func(r *record.Record) { r.Environment.Cores = 64 }), oneArm(quiet(3, 5)), Policy{}, Inconclusive, "interleaved on one machine"},
@@ -202,6 +202,7 @@ func TestJudgeRefuses(t *testing.T) {
 			}
 		}), "base negotiated permessage-deflate, head permessage-deflate; server_no_context_takeover"},
 		{"Node's instruments", change(func(r *record.Record) { r.Scenarios[0].Runs[0].Metrics["node.gc"] = 1 }), "without Node's instruments, head with"},
+		{"other definitions", change(func(r *record.Record) { r.Format = "ddpgate/record/2" }), "base is of format ddpgate/record/1, head of ddpgate/record/2"},
 		{"another scenario", change(func(r *record.Record) { r.Scenarios[0].Name = "idle" }), "no scenario is in both"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

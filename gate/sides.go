@@ -42,7 +42,7 @@ func newSide(s *record.Scenario, arm string, discard func(*record.Run)) side {
 		}
 		sd.runs = append(sd.runs, r)
 		sd.sessions = sd.sessions.Plus(count(r))
-		sd.doubtful = sd.doubtful || r.Outcome == record.OK && len(r.Reasons) > 0 || r.LimitedBy == "host"
+		sd.doubtful = sd.doubtful || len(r.Reasons) > 0 && (r.Outcome == record.OK || r.LimitedBy == "host")
 		if r.Died {
 			sd.died++
 		}
