@@ -34,7 +34,8 @@ type job struct {
 	URL         string
 	Rate        float64
 	Seconds     float64
-	ThinkMS     float64
+	ThinkMS     float64 // longest pause; fixed where Fixed
+	Fixed       bool
 	Transport   scenario.Transport
 	Compression scenario.Compression
 	Idle        bool // subscribe and stay
@@ -87,7 +88,10 @@ func driver(ctx context.Context, j job) error {
 		return err
 	}
 	sc.Arrivals = scenario.Arrivals{Rate: j.Rate, For: seconds(j.Seconds)}
-	sc.Think = scenario.Range{Min: seconds(j.ThinkMS / 1000), Max: seconds(j.ThinkMS / 1000)}
+	sc.Think = scenario.Range{Max: seconds(j.ThinkMS / 1000)}
+	if j.Fixed {
+		sc.Think.Min = sc.Think.Max
+	}
 	sc.Transport, sc.Compression = j.Transport, j.Compression
 	if j.Idle {
 		hour := scenario.Range{Min: time.Hour, Max: time.Hour}
@@ -188,7 +192,7 @@ func BenchmarkFanOut(b *testing.B) {
 		b.Run(fmt.Sprintf("rate=%v", rate), func(b *testing.B) {
 			var ratios, ms []float64
 			for b.Loop() {
-				j := job{Role: "floor", Rate: rate, Seconds: 10, ThinkMS: 100, Transport: scenario.WebSocket, Compression: scenario.Off}
+				j := job{Role: "floor", Rate: rate, Seconds: 10, ThinkMS: 200, Transport: scenario.WebSocket, Compression: scenario.Off}
 				_, _, least := measure(b, j)
 				j.Role = "driver"
 				_, _, ours := measure(b, j)
@@ -206,7 +210,7 @@ func BenchmarkPublished(b *testing.B) {
 	var off, takeover, ratios []float64
 	late := 0
 	for b.Loop() {
-		j := job{Role: "driver", Rate: 4, Seconds: 60, ThinkMS: 500, Transport: scenario.SockJS, Compression: scenario.Off}
+		j := job{Role: "driver", Rate: 4, Seconds: 60, ThinkMS: 500, Fixed: true, Transport: scenario.SockJS, Compression: scenario.Off}
 		plain, cpu, perMessage := measure(b, j)
 		off = append(off, cpu/plain.Time)
 		late += plain.Late
