@@ -29,7 +29,6 @@ type Policy struct {
 	Looks   Looks            `yaml:"-" json:"-"` // of a record whose number of runs was not fixed beforehand; else what it says itself
 	History []*record.Record `yaml:"-" json:"-"` // the baseline's records without the one judged against, oldest first
 	AA      []*record.Record `yaml:"-" json:"-"` // records of one build measured against itself
-	Seed    uint64           `yaml:"-" json:"-"` // of whatever is drawn
 }
 
 // What an inconclusive verdict does to the build.

@@ -90,7 +90,6 @@ func (r *runCmd) prepare(ctx context.Context, c *command) (*measurement, error) 
 		return nil, usage(fmt.Errorf("--runs is %d, must be at least 1", *r.Runs))
 	}
 	m.plan = runner.Plan{Arms: arms, Scenarios: scenarios, Runs: r.runs(cfg.Runs), Seed: r.seed()}
-	m.judge.policy.Seed = m.plan.Seed
 	if runs := m.plan.Runs; runs.Min < runs.Max {
 		m.judge.policy.Looks = gate.Looks{Min: runs.Min, Max: runs.Max}
 	}
