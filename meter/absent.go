@@ -15,7 +15,7 @@ func (m *Meter) Absent() error {
 	var faults []error
 	for _, t := range m.ledger.trees {
 		for _, r := range t.rules {
-			if !m.ledger.lives(r.role) {
+			if !r.optional && !m.ledger.lives(r.role) {
 				faults = append(faults, fmt.Errorf("%s: no process below process %d %s; there are %s",
 					m.ledger.roles[r.role], t.root, r.wants(), m.ledger.describe(t)))
 			}

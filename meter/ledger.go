@@ -44,6 +44,8 @@ type rule struct {
 	match *regexp.Regexp
 	pid   int // instead of match, one process alone
 	role  int
+
+	optional bool
 }
 
 // A member is a process that belongs to a tree, with what was last seen of it.

@@ -35,6 +35,8 @@ type Target struct {
 	// expression, and what descends from them. Without it the target is PID and all below it that has no other role. Where a
 	// process matches several, the first one holds.
 	Match string
+	// Optional is set where it is no fault that no process matches.
+	Optional bool
 	// Process, when set, makes this target only that process below PID, and what descends from it.
 	Process int
 	// Groups are the directories of the control groups that hold PID, all that descends from it, and nothing else. What ends unseen
@@ -125,9 +127,9 @@ func newLedger(s source, targets []Target) (*ledger, error) {
 		case err != nil:
 			faults = append(faults, fmt.Errorf("role %s: %w", t.Role, err))
 		case t.Process != 0:
-			at.rules = append(at.rules, rule{pid: t.Process, role: role})
+			at.rules = append(at.rules, rule{pid: t.Process, role: role, optional: t.Optional})
 		case t.Match != "":
-			at.rules = append(at.rules, rule{match: match, role: role})
+			at.rules = append(at.rules, rule{match: match, role: role, optional: t.Optional})
 		case at.role != none && at.role != role:
 			faults = append(faults, fmt.Errorf("process %d is both %s and %s", t.PID, l.roles[at.role], t.Role))
 		default:

@@ -4,6 +4,7 @@ package meter
 const (
 	stolen         = "stolen"          // CPU seconds that the hypervisor gave to others, counter
 	capacity       = "capacity"        // CPU seconds that there were, whatever they were used for, counter
+	busy           = "busy"            // CPU seconds that were used, counter
 	cpuPressure    = "pressure"        // s in which some task waited for a processor, counter
 	memoryPressure = "pressure.memory" // s in which some task waited for memory, counter
 	ioPressure     = "pressure.io"     // s in which some task waited for a disk, counter
@@ -17,7 +18,7 @@ var pressures = []string{cpuPressure, memoryPressure, ioPressure}
 
 // A Host is what the machine as a whole did over a time.
 type Host struct {
-	// Shares are ratios over the time: "steal" of what CPU time there was, "pressure", "pressure.memory" and "pressure.io" of
+	// Shares are ratios over the time: "steal" and "busy" of what CPU time there was, "pressure", "pressure.memory" and "pressure.io" of
 	// the time in which some task waited, each only where the system tells; "throttles" is a count.
 	Shares map[string]float64
 	// Series are the same over each interval that ends at T, with "run_queue" (tasks) and "frequency" (Hz).
@@ -66,6 +67,9 @@ func spent(a, b sample) map[string]float64 {
 	if all, known := grown(capacity); known && all > 0 {
 		gone, _ := grown(stolen)
 		shares["steal"] = min(1, gone/all)
+		if used, known := grown(busy); known {
+			shares[busy] = min(1, used/all)
+		}
 	}
 	if n, known := grown(throttles); known {
 		shares[throttles] = n

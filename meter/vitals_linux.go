@@ -46,6 +46,7 @@ func (v *vitals) read() map[string]float64 {
 		now[stolen] = t.Steal
 		// Guests' time is in user and nice already.
 		now[capacity] = t.User + t.Nice + t.System + t.Idle + t.Iowait + t.IRQ + t.SoftIRQ + t.Steal
+		now[busy] = t.User + t.Nice + t.System + t.IRQ + t.SoftIRQ
 		now[runQueue] = float64(s.ProcessesRunning)
 	}
 	for resource, name := range map[string]string{"cpu": cpuPressure, "memory": memoryPressure, "io": ioPressure} {

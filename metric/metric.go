@@ -53,6 +53,12 @@ var fixed = []Def{
 	{Name: "ram", Unit: Bytes, Better: Lower, Gated: true, What: "resident memory, mean over the load"},
 	{Name: "ram_peak", Unit: Bytes, Better: Lower, What: "resident memory, largest sample over the load"},
 	{Name: "ram_settled", Unit: Bytes, Better: Lower, What: "resident memory after the last disconnect"},
+	{Name: "ram_pss", Unit: Bytes, Better: Lower, What: "memory with shared pages divided by how many share them, mean over the load"},
+	{Name: "ram_anon", Unit: Bytes, Better: Lower, What: "memory charged to the control group that belongs to no file, mean over the load"},
+	{Name: "ram_file", Unit: Bytes, Better: Neither, What: "file cache charged to the control group, mean over the load"},
+	{Name: "ram_shared", Unit: Bytes, Better: Lower, What: "shared memory charged to the control group, mean over the load"},
+	{Name: "ram_charged", Unit: Bytes, Better: Neither, What: "the most that was ever charged to the control group, file cache included"},
+	{Name: "throttled", Unit: Seconds, Better: Neither, What: "time that the control group had to wait for its CPU quota"},
 	{Name: "throughput", Unit: PerSecond, Better: Higher, What: "completed actions per second"},
 	{Name: "ok", Unit: Ratio, Better: Higher, Gated: true, Counts: true, What: "sessions that did everything and ended in the right state"},
 	{Name: "startup", Unit: Seconds, Better: Lower, What: "process start until ready"},
@@ -76,7 +82,8 @@ var suffixes = []struct{ suffix, what string }{
 }
 
 // perRole are the metrics that another role than the app (a database, the driver) may have, under its prefix.
-var perRole = []string{"cpu_seconds", "cpu", "ram", "ram_peak", "ram_settled"}
+var perRole = []string{"cpu_seconds", "cpu", "ram", "ram_peak", "ram_settled",
+	"ram_pss", "ram_anon", "ram_file", "ram_shared", "ram_charged", "throttled"}
 
 // Lookup returns the definition of a metric by its full name. A metric of a role, such as db.ram, has its
 // plain metric's definition under its own name and is not gated by default. ok is false for a name that no metric has.

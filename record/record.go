@@ -94,6 +94,8 @@ type Run struct {
 	Outcome    Outcome              `json:"outcome"`
 	Reasons    []string             `json:"reasons,omitempty"`
 	LimitedBy  string               `json:"limited_by,omitempty"`
+	LimitedWhy string               `json:"limited_why,omitempty"`
+	Metered    map[string]string    `json:"metered,omitempty"`    // role to how its processes were metered: by control group, or why not
 	Died       bool                 `json:"died,omitempty"`       // the app ended, or never got ready, and nobody had asked it to end
 	Extensions string               `json:"extensions,omitempty"` // what was negotiated for the socket, as the server said it
 	Sessions   Sessions             `json:"sessions"`

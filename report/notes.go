@@ -83,6 +83,7 @@ func facts(c Comparison) []fact {
 		if c.Head != nil {
 			add("machine", machine(c.Head.Environment))
 		}
+		add("limits", limitedBy(c))
 		return all
 	}
 	machines := string(c.Verdict.Environment.Match)
@@ -90,6 +91,7 @@ func facts(c Comparison) []fact {
 		machines += ": " + strings.Join(differs, "; ")
 	}
 	add("machines", machines)
+	add("limits", limitedBy(c))
 	add("rule", rule(c.Verdict))
 	return all
 }

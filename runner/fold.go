@@ -8,6 +8,7 @@ import (
 
 	"github.com/ddpgate/ddpgate/drive"
 	"github.com/ddpgate/ddpgate/meter"
+	"github.com/ddpgate/ddpgate/metric"
 	"github.com/ddpgate/ddpgate/record"
 	"github.com/ddpgate/ddpgate/scenario"
 )
@@ -27,7 +28,10 @@ func (s *seen) fold(sc scenario.Scenario) (record.Run, error) {
 	if s.started {
 		run.Metrics["startup"] = s.startup
 	}
-	s.foldUsage(&run)
+	load := s.usage.Between(s.begun, s.ended)
+	s.limit(&run, load)
+	s.foldUsage(&run, load)
+	run.Metered = s.metered
 	if len(run.Missing) == 0 {
 		run.Missing = nil
 	}
@@ -62,9 +66,9 @@ func (s *seen) foldPart(run *record.Run) error {
 
 // foldUsage adds what the processes used over the load. Where the load was cut short or failed, its figures are those of
 // another load and are missing, like its length.
-func (s *seen) foldUsage(run *record.Run) {
-	load := s.usage.Between(s.begun, s.ended)
+func (s *seen) foldUsage(run *record.Run, load meter.Usage) {
 	s.foldSeries(run, load)
+	foldHost(run, load)
 	whole, known := run.Metrics["time"]
 	switch {
 	case !known || run.Outcome != record.OK && run.Outcome != record.Invalid:
@@ -75,6 +79,7 @@ func (s *seen) foldUsage(run *record.Run) {
 		return
 	}
 	run.Metrics["driver.cpu_seconds"] = s.driver
+	run.Metrics["meter.cpu_seconds"] = load.Cost
 	settled := s.usage.RAMAt(s.settled)
 	for name, role := range load.Roles {
 		p := prefix(name)
@@ -89,14 +94,45 @@ func (s *seen) foldUsage(run *record.Run) {
 		} else {
 			run.Missing[p+"ram_settled"] = "no process was left after the load"
 		}
+		foldMore(run, p, role)
 	}
 	if len(load.Roles) == 0 && s.started {
 		s.miss(run, load, "no process was seen")
 	}
 }
 
-// metered are the metrics that a role gets from its processes.
-var metered = []string{"cpu_seconds", "cpu", "ram", "ram_peak", "ram_settled"}
+// foldMore adds what the system tells of some roles only.
+func foldMore(run *record.Run, prefix string, role meter.Role) {
+	for name, value := range role.More {
+		if _, known := metric.Lookup(name); known {
+			run.Metrics[prefix+name] = value
+		}
+	}
+	for name, why := range role.Missing {
+		_, known := metric.Lookup(name)
+		if _, there := role.More[name]; known && !there {
+			run.Missing[prefix+name] = why
+		}
+	}
+}
+
+// foldHost adds what the machine did.
+func foldHost(run *record.Run, load meter.Usage) {
+	for name, value := range load.Host.Shares {
+		if _, known := metric.Lookup("host." + name); known {
+			run.Metrics["host."+name] = value
+		}
+	}
+	if run.Series == nil {
+		return
+	}
+	for name, points := range load.Host.Series {
+		run.Series["host."+name] = points
+	}
+}
+
+// figures are the metrics that a role gets from its processes.
+var figures = []string{"cpu_seconds", "cpu", "ram", "ram_peak", "ram_settled"}
 
 // miss says of each role why it has no figures. An app that was not started here has no role.
 func (s *seen) miss(run *record.Run, load meter.Usage, why string) {
@@ -105,7 +141,7 @@ func (s *seen) miss(run *record.Run, load meter.Usage, why string) {
 		roles = append(roles, roleApp)
 	}
 	for _, role := range roles {
-		for _, name := range metered {
+		for _, name := range figures {
 			run.Missing[prefix(role)+name] = why
 		}
 	}
@@ -155,6 +191,9 @@ func (s *seen) judge(sc scenario.Scenario, run *record.Run) {
 			run.Outcome, run.Died, run.LimitedBy = record.Failed, true, limitedByApp
 		}
 		because("%s", s.exit)
+		if s.killedForMemory() {
+			because("a process was killed for want of memory")
+		}
 		s.account(run)
 		return
 	case s.stopped != nil:

@@ -3,8 +3,7 @@ package runner
 import (
 	"context"
 	"errors"
-	"maps"
-	"slices"
+	"io/fs"
 	"strings"
 	"time"
 
@@ -26,16 +25,19 @@ var errDied = errors.New("the app died")
 
 // seen is all that was observed of one run.
 type seen struct {
-	part         *drive.Part // nil where there was no load
-	usage        meter.Usage // while the app ran
-	unmetered    error       // why there is no usage, or less of it
-	begun, ended time.Time   // of the load
-	settled      time.Time   // when the settled memory was read; zero if it was not
-	driver       float64     // CPU seconds of this process over the load
-	startup      float64     // s
-	started      bool        // by us: startup is known
-	exit         *app.Exit   // of an app that ended unasked
-	stopped      error       // why the run was cut short
+	part         *drive.Part       // nil where there was no load
+	usage        meter.Usage       // while the app ran
+	unmetered    error             // why there is no usage, or less of it
+	begun, ended time.Time         // of the load
+	settled      time.Time         // when the settled memory was read; zero if it was not
+	driver       float64           // CPU seconds of this process over the load
+	startup      float64           // s
+	started      bool              // by us: startup is known
+	exit         *app.Exit         // of an app that ended unasked
+	metered      map[string]string // by role, how
+	refused      error             // why nothing was driven: what is to be metered is not there
+	loop         float64           // share of the load in which Node's event loop was busy, 0 if that is not known
+	stopped      error             // why the run was cut short
 }
 
 // once makes one run: it starts the app, drives the load, waits for the app to settle and stops it. It always comes back with
@@ -53,6 +55,9 @@ func (w *work) once(ctx context.Context, j job, tell teller) (m measured, err er
 	err = errors.Join(err, a.Stop(context.WithoutCancel(ctx)))
 	if err != nil {
 		return measured{}, err
+	}
+	if s.refused != nil {
+		return measured{run: refused(begun, s.refused), broken: true}, nil
 	}
 	run, err := s.fold(j.scenario)
 	if err != nil {
@@ -87,13 +92,28 @@ func unstarted(ctx context.Context, begun time.Time, err error) measured {
 	return measured{run: run, broken: true}
 }
 
+// refused is the run of an app that is ready, but of which something that is to be metered is not there.
+func refused(begun time.Time, why error) record.Run {
+	return record.Run{
+		Started: begun.UTC(), Outcome: record.Invalid, LimitedBy: limitedByNone,
+		Reasons: strings.Split(why.Error(), "\n"),
+	}
+}
+
 // observe drives and meters an app that is ready. An error is one of this program, not of the app.
 func (w *work) observe(ctx context.Context, j job, a *app.App, tell teller) (s seen, err error) {
 	s.startup, s.started = a.Startup()
 	m, err := meter.Start(context.WithoutCancel(ctx), meter.Options{}, targets(j.arm.App, a)...)
-	if err != nil {
-		s.unmetered = err
+	if err == nil {
+		err = m.Absent()
 	}
+	// What a system does not let us read is missing. An app that is not there is not the app that was meant, unless it has just died.
+	if _, died := a.Exit(); err != nil && !died && !errors.Is(err, fs.ErrPermission) {
+		s.refused = err
+		halt(m)
+		return s, nil
+	}
+	s.unmetered, s.metered = err, metered(a)
 	err = w.load(ctx, j, a, m, &s, func(p drive.Progress) { tell(Driving, p) })
 	if err == nil && s.stopped == nil {
 		tell(Settling, drive.Progress{})
@@ -141,6 +161,13 @@ func (w *work) load(ctx context.Context, j job, a *app.App, m *meter.Meter, s *s
 	return errors.Join(err, selfErr)
 }
 
+// halt ends a meter that is of no use.
+func halt(m *meter.Meter) {
+	if m != nil {
+		_, _ = m.Stop()
+	}
+}
+
 // mark samples where there is a meter, and returns the time.
 func mark(m *meter.Meter) time.Time {
 	if m == nil {
@@ -171,21 +198,6 @@ func pause(ctx context.Context, d time.Duration) {
 	case <-timer.C:
 	case <-ctx.Done():
 	}
-}
-
-// targets says what is metered: each process that was started, and the roles of what descends from the app.
-func targets(c app.Config, a *app.App) []meter.Target {
-	var found []meter.Target
-	for _, p := range a.Processes() {
-		found = append(found, meter.Target{Role: p.Role, PID: p.PID, Reaper: p.Reaper})
-		if p.Role != roleApp {
-			continue
-		}
-		for _, role := range slices.Sorted(maps.Keys(c.Roles)) {
-			found = append(found, meter.Target{Role: role, PID: p.PID, Reaper: p.Reaper, Match: c.Roles[role]})
-		}
-	}
-	return found
 }
 
 // lastLines returns the last output of the process that ended, of the app if none did.

@@ -1,0 +1,60 @@
+package runner
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/ddpgate/ddpgate/app"
+	"github.com/ddpgate/ddpgate/meter"
+)
+
+// roleTool is what only started the app.
+const roleTool = "tool"
+
+// targets says what is metered: each process that was started, and the roles of what descends from the app.
+func targets(c app.Config, a *app.App) []meter.Target {
+	var found []meter.Target
+	for _, p := range a.Processes() {
+		own := meter.Target{Role: p.Role, PID: p.PID, Reaper: p.Reaper, Groups: p.Groups}
+		if p.Role != roleApp {
+			found = append(found, own)
+			continue
+		}
+		parts := parts(c, p)
+		if slices.ContainsFunc(parts, func(t meter.Target) bool { return t.Role == roleApp }) {
+			own.Role = roleTool
+		}
+		found = append(append(found, own), parts...)
+	}
+	return found
+}
+
+// parts are the roles that what descends from the app has. Where the app proper is one of them, all else is the tool that started it.
+func parts(c app.Config, p app.Process) []meter.Target {
+	var found []meter.Target
+	part := meter.Target{PID: p.PID, Reaper: p.Reaper}
+	for _, role := range slices.Sorted(maps.Keys(c.Roles)) {
+		part.Role, part.Match = role, c.Roles[role]
+		found = append(found, part)
+	}
+	if p.Server == 0 || p.Server == p.PID || c.Roles[roleApp] != "" {
+		return found
+	}
+	found = append(found, meter.Target{Role: roleApp, PID: p.PID, Reaper: p.Reaper, Process: p.Server})
+	if c.Roles["db"] == "" { // the database that meteor run brings along
+		found = append(found, meter.Target{Role: "db", PID: p.PID, Reaper: p.Reaper, Match: `(^|/)mongod( |$)`, Optional: true})
+	}
+	return found
+}
+
+// metered says how each process was metered, for the record.
+func metered(a *app.App) map[string]string {
+	how := make(map[string]string)
+	for _, p := range a.Processes() {
+		how[p.Role] = "control group"
+		if len(p.Groups) == 0 {
+			how[p.Role] = "processes: " + p.Ungrouped
+		}
+	}
+	return how
+}
