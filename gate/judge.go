@@ -16,7 +16,7 @@ func Judge(base, head *record.Record, p Policy) (*Verdict, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
-	if err := comparable(base, head); err != nil {
+	if err := refuse(base, head); err != nil {
 		return nil, err
 	}
 	j := newJudgement(p, head)
@@ -53,7 +53,7 @@ func JudgePairs(rec *record.Record, p Policy) (*Verdict, error) {
 	j.interrupted("record", rec)
 	for i := range rec.Scenarios {
 		s := &rec.Scenarios[i]
-		if err := comparableRuns(s.Name, s.Arm(record.Base), s.Arm(record.Head)); err != nil {
+		if err := refuseRuns(s.Name, s.Arm(record.Base), s.Arm(record.Head)); err != nil {
 			return nil, err
 		}
 		j.scenario(s.Name, s, record.Base, s, record.Head)

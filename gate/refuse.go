@@ -9,8 +9,8 @@ import (
 	"github.com/ddpgate/ddpgate/record"
 )
 
-// comparable returns every reason why two records must not be held against each other.
-func comparable(base, head *record.Record) error {
+// refuse returns every reason why two records must not be held against each other.
+func refuse(base, head *record.Record) error {
 	var faults []error
 	if base.Format != head.Format {
 		faults = append(faults, fmt.Errorf("base is of format %s, head of %s: their metrics may not mean the same", base.Format, head.Format))
@@ -23,7 +23,7 @@ func comparable(base, head *record.Record) error {
 			continue
 		}
 		common = true
-		faults = append(faults, comparableScenario(b, h))
+		faults = append(faults, refuseScenario(b, h))
 	}
 	if !common && len(head.Scenarios) > 0 && len(base.Scenarios) > 0 {
 		faults = append(faults, fmt.Errorf("no scenario is in both records: base has %s, head has %s", names(base), names(head)))
@@ -39,17 +39,17 @@ func names(r *record.Record) string {
 	return strings.Join(names, ", ")
 }
 
-func comparableScenario(base, head *record.Scenario) error {
+func refuseScenario(base, head *record.Scenario) error {
 	var faults []error
 	if base.Identity != head.Identity {
 		faults = append(faults, fmt.Errorf("scenario %s differs: %s", head.Name, differing(base, head)))
 	}
-	faults = append(faults, comparableRuns(head.Name, base.Runs, head.Runs))
+	faults = append(faults, refuseRuns(head.Name, base.Runs, head.Runs))
 	return errors.Join(faults...)
 }
 
-// comparableRuns holds what was negotiated and what instruments were in the app against each other.
-func comparableRuns(scenario string, base, head []record.Run) error {
+// refuseRuns holds what was negotiated and what instruments were in the app against each other.
+func refuseRuns(scenario string, base, head []record.Run) error {
 	var faults []error
 	if b, h := extensions(base), extensions(head); b != "" && h != "" && b != h {
 		faults = append(faults, fmt.Errorf("scenario %s: base negotiated %s, head %s: another compression is another load", scenario, b, h))
