@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func near(t *testing.T, what string, got, want, tolerance float64) {
+func closeTo(t *testing.T, what string, got, want, tolerance float64) {
 	t.Helper()
 	if !(math.Abs(got-want) <= tolerance) {
 		t.Errorf("%s: got %.8g, want %.8g", what, got, want)
@@ -22,16 +22,16 @@ func TestAgainstKnownFigures(t *testing.T) {
 	one := []float64{0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0}
 	two := []float64{1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4}
 	w := Welch(one, two)
-	near(t, "Welch estimate", w.Estimate, 1.58, 1e-9)
-	near(t, "Welch df", w.DF, 17.77647, 1e-5)
-	near(t, "Welch p", 2*w.Above(0), 0.07939, 1e-5)
-	near(t, "Welch lower", w.Lower(0.975), -0.2054832, 1e-6)
-	near(t, "Welch upper", w.Upper(0.975), 3.3654832, 1e-6)
+	closeTo(t, "Welch estimate", w.Estimate, 1.58, 1e-9)
+	closeTo(t, "Welch df", w.DF, 17.77647, 1e-5)
+	closeTo(t, "Welch p", 2*w.Above(0), 0.07939, 1e-5)
+	closeTo(t, "Welch lower", w.Lower(0.975), -0.2054832, 1e-6)
+	closeTo(t, "Welch upper", w.Upper(0.975), 3.3654832, 1e-6)
 	d := make([]float64, len(one))
 	for i := range d {
 		d[i] = two[i] - one[i]
 	}
-	near(t, "paired p", 2*Paired(d).Above(0), 0.002833, 1e-6)
+	closeTo(t, "paired p", 2*Paired(d).Above(0), 0.002833, 1e-6)
 
 	// Hollander and Wolfe's depression scale: V = 40, p = 0.01953 one-sided, exact.
 	x := []float64{1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30}
@@ -40,34 +40,34 @@ func TestAgainstKnownFigures(t *testing.T) {
 	for i := range x {
 		diff[i] = x[i] - y[i]
 	}
-	near(t, "signed ranks", SignedRank(diff), 0.01953125, 1e-9)
+	closeTo(t, "signed ranks", SignedRank(diff), 0.01953125, 1e-9)
 
 	// Their permeability of the placenta: W = 35, p = 0.1272 one-sided; Hodges-Lehmann 0.305.
 	term := []float64{0.80, 0.83, 1.89, 1.04, 1.45, 1.38, 1.91, 1.64, 0.73, 1.46}
 	weeks := []float64{1.15, 0.88, 0.90, 0.74, 1.21}
 	hl := new(Ranks).HodgesLehmann(weeks, term)
-	near(t, "Hodges-Lehmann", hl.Estimate, 0.305, 1e-9)
-	near(t, "rank sum p", hl.Above(0), 0.1272, 1e-4)
-	near(t, "rank sum lower", hl.Lower(0.975), -0.15, 0.08)
+	closeTo(t, "Hodges-Lehmann", hl.Estimate, 0.305, 1e-9)
+	closeTo(t, "rank sum p", hl.Above(0), 0.1272, 1e-4)
+	closeTo(t, "rank sum lower", hl.Lower(0.975), -0.15, 0.08)
 
 	// Fisher's tea: 3 of 4 right, p = 0.2428571; lower tail of a broken arm.
-	near(t, "Fisher", Fisher(Count{1, 4}, Count{3, 4}), 0.9857143, 1e-7)
-	near(t, "Fisher", Fisher(Count{3, 4}, Count{1, 4}), 0.2428571, 1e-7)
-	near(t, "Fisher, nothing failed", Fisher(Count{240, 240}, Count{240, 240}), 1, 1e-9)
-	near(t, "least of Fisher", LeastFisher(Count{3, 4}, Count{1, 4}), 1.0/70, 1e-9)
+	closeTo(t, "Fisher", Fisher(Count{1, 4}, Count{3, 4}), 0.9857143, 1e-7)
+	closeTo(t, "Fisher", Fisher(Count{3, 4}, Count{1, 4}), 0.2428571, 1e-7)
+	closeTo(t, "Fisher, nothing failed", Fisher(Count{240, 240}, Count{240, 240}), 1, 1e-9)
+	closeTo(t, "least of Fisher", LeastFisher(Count{3, 4}, Count{1, 4}), 1.0/70, 1e-9)
 
 	// Newcombe 1998, table II, method 10, (a): 56/70 against 48/80, 95 % two-sided: 0.0524 to 0.3339.
 	lower, upper := Newcombe(Count{48, 80}, Count{56, 70}, 0.975, 0.975)
-	near(t, "Newcombe lower", lower, 0.0524, 1e-4)
-	near(t, "Newcombe upper", upper, 0.3339, 1e-4)
+	closeTo(t, "Newcombe lower", lower, 0.0524, 1e-4)
+	closeTo(t, "Newcombe upper", upper, 0.3339, 1e-4)
 }
 
 // Jennison and Turnbull's and Lan and DeMets's tables, and the two ends of what is known: one look is a single test, and looks
 // that spend all at the end are one too.
 func TestSpend(t *testing.T) {
-	near(t, "one look", Spend([]float64{1}, 0.05, 1)[0], 0.05, 1e-5)
+	closeTo(t, "one look", Spend([]float64{1}, 0.05, 1)[0], 0.05, 1e-5)
 	late := Spend([]float64{0.5, 1}, 0.05, 40)
-	near(t, "spent at the end", late[1], 0.05, 1e-4)
+	closeTo(t, "spent at the end", late[1], 0.05, 1e-4)
 	// Simulated: the chance that any of five looks rejects is alpha, not more.
 	looks := []float64{0.2, 0.4, 0.6, 0.8, 1}
 	for _, rho := range []float64{1, 3} {
@@ -84,7 +84,7 @@ func TestSpend(t *testing.T) {
 				}
 			}
 		}
-		near(t, "chance over five looks", float64(rejected)/float64(trials), 0.05, 0.002)
+		closeTo(t, "chance over five looks", float64(rejected)/float64(trials), 0.05, 0.002)
 	}
 }
 
@@ -95,14 +95,14 @@ func TestHolm(t *testing.T) {
 		t.Errorf("got %v", rejected)
 	}
 	for i, want := range []float64{0.025, 0.05, 0.05 / 3} {
-		near(t, "level", levels[i], want, 1e-12)
+		closeTo(t, "level", levels[i], want, 1e-12)
 	}
 	rejected, levels = Holm([]float64{0.03, 0.02, 0.9}, 0.05, nil)
 	for i := range rejected {
 		if rejected[i] {
 			t.Errorf("test %d is rejected", i)
 		}
-		near(t, "level where it stopped", levels[i], 0.05/3, 1e-12)
+		closeTo(t, "level where it stopped", levels[i], 0.05/3, 1e-12)
 	}
 	if rejected, _ := Holm([]float64{math.NaN()}, 0.05, nil); rejected[0] {
 		t.Error("a chance that is no number is rejected")
@@ -118,8 +118,8 @@ func TestRankSumsAgree(t *testing.T) {
 	}
 	exact, dealt, normal := new(Ranks).null(base, ascending(head)), tail(deal(ranks, 6), 2, 6, 7), normalRankSums(6, 7, 0)
 	for k := range exact {
-		near(t, "dealt", dealt[k], exact[k], 1e-12)
-		near(t, "normal", normal[k], exact[k], 0.01)
+		closeTo(t, "dealt", dealt[k], exact[k], 1e-12)
+		closeTo(t, "normal", normal[k], exact[k], 0.01)
 	}
 	// All tied: the shift is what it is, and none is shown.
 	r := new(Ranks).HodgesLehmann([]float64{1, 1, 1, 1, 1}, []float64{1, 1, 1, 1, 1})
@@ -148,7 +148,7 @@ func TestQuantile(t *testing.T) {
 	for _, df := range []float64{1, 2.5, 3, 4.2, 9, 30, 1000} {
 		for _, p := range []float64{0.001, 0.3, 0.5, 0.8, 0.95, 0.9975, 0.999999} {
 			got := Quantile(p, df)
-			near(t, "chance below the quantile", 1-Shift{Estimate: got, SE: 1, DF: df}.Above(0), p, 1e-9)
+			closeTo(t, "chance below the quantile", 1-Shift{Estimate: got, SE: 1, DF: df}.Above(0), p, 1e-9)
 		}
 	}
 }
@@ -184,7 +184,7 @@ func TestModerate(t *testing.T) {
 		t.Errorf("four records moved it to %+v", m)
 	}
 	for _, y := range []float64{0.01, 0.5, 3, 100} {
-		near(t, "inverse of trigamma", trigamma(inverseTrigamma(y)), y, 1e-6*y)
+		closeTo(t, "inverse of trigamma", trigamma(inverseTrigamma(y)), y, 1e-6*y)
 	}
 }
 
@@ -224,7 +224,7 @@ func TestShapes(t *testing.T) {
 			found++
 		}
 	}
-	near(t, "normal samples that seem to have two modes", float64(found)/5000, 0.01, 0.005)
+	closeTo(t, "normal samples that seem to have two modes", float64(found)/5000, 0.01, 0.005)
 }
 
 // draw makes n pairs of a machine that drifts, in which the second run of a pair is slower and one run in ten is an outlier.
@@ -304,7 +304,7 @@ func TestPlainIntervalsCover(t *testing.T) {
 			}
 		}
 		for limit, covered := range map[string]int{"lower": below, "upper": above} {
-			near(t, name+", how often the "+limit+" limit covers", float64(covered)/trials, 0.95, 0.01)
+			closeTo(t, name+", how often the "+limit+" limit covers", float64(covered)/trials, 0.95, 0.01)
 		}
 	}
 }
@@ -331,23 +331,23 @@ func TestProperties(t *testing.T) {
 			pairs[i], swapped[i], moved[i] = Pair{base[i], head[i], first}, Pair{head[i], base[i], !first}, Pair{base[i], head[i] + by, first}
 			shifted[i] = head[i] + by
 		}
-		close := func(what string, a, b float64) {
+		same := func(what string, a, b float64) {
 			if !(math.Abs(a-b) <= 1e-6*(1+math.Abs(a))) {
 				t.Fatalf("%s: %v and %v", what, a, b)
 			}
 		}
 		s, u, m := SteadyPairs(pairs), SteadyPairs(swapped), SteadyPairs(moved)
-		close("swapping the sides of pairs", s.Estimate, -u.Estimate)
-		close("and their error", s.SE, u.SE)
-		close("moving head", s.Estimate+by, m.Estimate)
-		close("and its error", s.SE, m.SE)
+		same("swapping the sides of pairs", s.Estimate, -u.Estimate)
+		same("and their error", s.SE, u.SE)
+		same("moving head", s.Estimate+by, m.Estimate)
+		same("and its error", s.SE, m.SE)
 		w, x := Welch(base, head), Welch(head, base)
-		close("swapping samples", w.Above(0.1), x.Below(-0.1))
+		same("swapping samples", w.Above(0.1), x.Below(-0.1))
 		h, k := new(Ranks).HodgesLehmann(base, head), new(Ranks).HodgesLehmann(head, base)
-		close("swapping ranks", h.Lower(0.95), -k.Upper(0.95))
-		close("swapping chances", h.Above(0.1), k.Below(-0.1))
+		same("swapping ranks", h.Lower(0.95), -k.Upper(0.95))
+		same("swapping chances", h.Above(0.1), k.Below(-0.1))
 		if tied := slices.Sorted(slices.Values(slices.Concat(base, head, shifted))); len(slices.Compact(tied)) == 3*n { // ties change the distribution
-			close("moving ranks", h.Lower(0.95)+by, new(Ranks).HodgesLehmann(base, shifted).Lower(0.95))
+			same("moving ranks", h.Lower(0.95)+by, new(Ranks).HodgesLehmann(base, shifted).Lower(0.95))
 		}
 		if lower := h.Lower(0.9); !math.IsInf(lower, 0) && h.Above(lower-1e-9) > 0.1 {
 			t.Fatalf("the limit %v is not where the chance crosses: %v", lower, h.Above(lower-1e-9))
