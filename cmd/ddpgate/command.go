@@ -53,11 +53,13 @@ type grammar struct {
 	Compare  compareCmd  `cmd:"" help:"Judge two records."`
 	Report   reportCmd   `cmd:"" help:"Render a record, or the comparison of two."`
 	Baseline baselineCmd `cmd:"" help:"List, show and save baselines."`
+	Import   importCmd   `cmd:"" help:"Make records of what other tools measured."`
+	Export   exportCmd   `cmd:"" help:"Print records as CSV, or as text for Prometheus."`
 	Serve    serveCmd    `cmd:"" help:"Serve the embedded tasks app."`
 	Action   actionCmd   `cmd:"" help:"Do what action.yml asks for by its inputs: run, then summary, outputs and comment."`
 	Comment  commentCmd  `cmd:"" help:"Write the verdict on records to the pull request that a workflow_run event is about."`
 	Demo     demoCmd     `cmd:"" help:"Measure the embedded app, slow it down, and watch the gate fail. Takes under two minutes."`
-	Schema   schemaCmd   `cmd:"" help:"Print the JSON Schema of the configuration or of the record."`
+	Schema   schemaCmd   `cmd:"" help:"Print the JSON Schema of the configuration, the record or the verdict."`
 	Version  versionCmd  `cmd:"" help:"Print which ddpgate this is."`
 }
 

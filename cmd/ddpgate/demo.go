@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -29,12 +30,13 @@ type demo struct {
 	*command
 	before, after string // the records
 	calm, slowed  string // the configurations
-	page          string // the report in Markdown
+	markdown      string // the reports
+	html          string
 }
 
 func (d *demoCmd) run(ctx context.Context, c *command) (int, error) {
 	in := func(name string) string { return filepath.Join(demoDir, name) }
-	s := demo{command: c, before: in("before.json"), after: in("slowed.json"), calm: in("ddpgate.yml"), slowed: in("slowed.yml"), page: in("report.md")}
+	s := demo{command: c, before: in("before.json"), after: in("slowed.json"), calm: in("ddpgate.yml"), slowed: in("slowed.yml"), markdown: in("report.md"), html: in("report.html")}
 	if err := s.configure(); err != nil {
 		return 0, err
 	}
@@ -96,25 +98,28 @@ func (s *demo) conclude(ctx context.Context, code int, took time.Duration) (int,
 		fmt.Fprintf(s.Stderr, "ddpgate: the demo failed: the app was slowed and the gate did not say so (exit %d)\n", code)
 		return max(code, exitRegression), nil
 	}
-	if err := s.write(shown); err != nil {
-		return 0, err
+	for path, render := range map[string]func(io.Writer, report.Comparison) error{s.markdown: report.Markdown, s.html: report.HTML} {
+		if err := write(path, render, shown); err != nil {
+			return 0, err
+		}
 	}
 	s.tell(fmt.Sprintf("The gate failed the slowed app (exit %d), as it should. It found, in %s:", code, roughly(took)))
 	fmt.Fprintln(s.Stdout, strings.Join(found, "\n"))
+	s.tell("The report for people, to open in a browser: " + s.html)
 	s.tell("Written:")
-	for _, file := range []string{s.before, s.after, s.calm, s.slowed, s.page, ".ddpgate/baselines (key " + demoKey + ")"} {
+	for _, file := range []string{s.before, s.after, s.calm, s.slowed, s.markdown, s.html, ".ddpgate/baselines (key " + demoKey + ")"} {
 		fmt.Fprintln(s.Stdout, "  "+file)
 	}
 	return exitPass, nil
 }
 
-// write renders the comparison as a page for a pull request.
-func (s *demo) write(shown report.Comparison) error {
-	f, err := os.Create(s.page)
+// write renders the comparison to a file.
+func write(path string, render func(io.Writer, report.Comparison) error, shown report.Comparison) error {
+	f, err := os.Create(path)
 	if err != nil {
 		return err
 	}
-	if err := report.Markdown(f, shown); err != nil {
+	if err := render(f, shown); err != nil {
 		f.Close()
 		return err
 	}

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/ddpgate/ddpgate/gate"
@@ -16,16 +19,35 @@ import (
 // reportCmd renders a record, or the comparison of two.
 type reportCmd struct {
 	Records []string `arg:"" name:"record" help:"A record, or base and head: files, or keys of the store."`
-	Format  string   `default:"text" placeholder:"FORMAT" help:"text or markdown."`
+	Format  string   `default:"text" placeholder:"FORMAT" help:"text, markdown, html, svg, junit, json, benchfmt or gha-benchmark."`
+	Out     string   `placeholder:"DIR" help:"Write files there instead of to stdout; svg: one a chart."`
 	storeFlag
 }
 
-func (r *reportCmd) run(ctx context.Context, c *command) (int, error) {
-	formats := map[string]func(io.Writer, report.Comparison) error{
-		"text":     func(w io.Writer, shown report.Comparison) error { return report.Text(w, shown, c.layout()) },
-		"markdown": report.Markdown,
+// A format is one way to render.
+type format struct {
+	file  string // its name under --out
+	write func(io.Writer, report.Comparison) error
+	files func(report.Comparison) ([]report.File, error) // what --out writes, where it is not what write does
+}
+
+func (c *command) formats() map[string]format {
+	text := func(w io.Writer, shown report.Comparison) error { return report.Text(w, shown, c.layout()) }
+	return map[string]format{
+		"text":          {file: "report.txt", write: text},
+		"markdown":      {file: "report.md", write: report.Markdown},
+		"html":          {file: "report.html", write: report.HTML},
+		"svg":           {write: report.SVG, files: report.SVGFiles},
+		"junit":         {file: "junit.xml", write: report.JUnit},
+		"json":          {file: "verdict.json", write: report.JSON},
+		"benchfmt":      {write: report.Benchfmt, files: report.BenchfmtFiles},
+		"gha-benchmark": {write: report.GHABenchmark, files: report.GHABenchmarkFiles},
 	}
-	render, known := formats[r.Format]
+}
+
+func (r *reportCmd) run(ctx context.Context, c *command) (int, error) {
+	formats := c.formats()
+	chosen, known := formats[r.Format]
 	if !known {
 		return 0, usage(nearest.Unknown("format", r.Format, slices.Collect(maps.Keys(formats))))
 	}
@@ -33,7 +55,41 @@ func (r *reportCmd) run(ctx context.Context, c *command) (int, error) {
 	if err != nil {
 		return 0, usage(err)
 	}
-	return exitPass, render(c.Stdout, shown)
+	if r.Out != "" {
+		return exitPass, c.writeFiles(r.Out, chosen, shown)
+	}
+	if r.Format == "gha-benchmark" {
+		fmt.Fprintln(c.Stderr, "hint: what is better the higher it is (throughput, ok) is not in it; --out DIR writes that to a file of its own")
+	}
+	return exitPass, chosen.write(c.Stdout, shown)
+}
+
+// writeFiles writes a report to a directory and says what it wrote.
+func (c *command) writeFiles(dir string, f format, shown report.Comparison) error {
+	files, err := f.render(shown)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	for _, file := range files {
+		path := filepath.Join(dir, file.Name)
+		if err := os.WriteFile(path, file.Content, 0o644); err != nil {
+			return err
+		}
+		fmt.Fprintln(c.Stdout, path)
+	}
+	return nil
+}
+
+func (f format) render(shown report.Comparison) ([]report.File, error) {
+	if f.files != nil {
+		return f.files(shown)
+	}
+	var out bytes.Buffer
+	err := f.write(&out, shown)
+	return []report.File{{Name: f.file, Content: out.Bytes()}}, err
 }
 
 // comparison is what is rendered: a verdict where there are two records or two arms, a summary otherwise.
@@ -53,6 +109,8 @@ func (r *reportCmd) comparison(ctx context.Context, c *command) (shown report.Co
 		}
 		if _, both := shown.Head.Apps[record.Base]; both {
 			shown.Verdict, err = gate.JudgePairs(shown.Head, cfg.Gate)
+		} else if r.Format == "json" { // which is a verdict and nothing else
+			shown.Verdict, err = gate.JudgeAlone(shown.Head, cfg.Gate, "")
 		}
 		return shown, err
 	case 2:
