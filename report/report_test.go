@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"flag"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -75,6 +76,20 @@ func TestGolden(t *testing.T) {
 	golden(t, "regression.ansi", textOf(t, regressed(), Options{Color: true}))
 	golden(t, "regression.brief", textOf(t, regressed(), Options{Brief: true}))
 	golden(t, "unjudged.brief", textOf(t, unjudged(), Options{Brief: true}))
+}
+
+func TestBriefReportOfMuchThatMoved(t *testing.T) {
+	c := regressed()
+	for i := range 30 {
+		c.Verdict.Metrics = append(c.Verdict.Metrics, finding(fmt.Sprintf("latency.m%02d.p95", i), gate.Regression, 0.001, 0.002, 0.9, 1.1, 0.10))
+	}
+	text := string(textOf(t, c, Options{Brief: true}))
+	if n := strings.Count(text, " worse"); n != 10 {
+		t.Errorf("%d metrics that moved are shown, want the first 10:\n%s", n, text)
+	}
+	if !strings.Contains(text, "and 27 other metrics") {
+		t.Errorf("the others are not counted:\n%s", text)
+	}
 }
 
 func TestFirstLine(t *testing.T) {

@@ -76,11 +76,15 @@ func (t *text) section(s section) {
 	t.others(s.others)
 }
 
-// others writes what is not gated; where the report is to be brief, only what moved.
+// mostMoved is how many metrics that moved a brief report shows: a slow app moves dozens of latencies at once.
+const mostMoved = 10
+
+// others writes what is not gated; where the report is to be brief, only the first of what moved.
 func (t *text) others(rows []row) {
 	shown := rows
 	if t.brief {
 		shown = slices.DeleteFunc(slices.Clone(rows), func(r row) bool { return r.tendency() == "" })
+		shown = shown[:min(len(shown), mostMoved)]
 	}
 	if len(shown) > 0 {
 		t.line("")
