@@ -31,6 +31,10 @@ func differences(base, head []float64) []float64 {
 
 // merge fills to with two ascending parts.
 func merge(to, a, b []float64) {
+	if len(a) == len(b) {
+		mergeEqual(to, a, b)
+		return
+	}
 	i, j, k := 0, 0, 0
 	for i < len(a) && j < len(b) {
 		x, y, fromB := a[i], b[j], 0
@@ -42,4 +46,25 @@ func merge(to, a, b []float64) {
 	}
 	copy(to[k:], a[i:])
 	copy(to[k+len(a)-i:], b[j:])
+}
+
+// mergeEqual fills to with two ascending parts of one length, from both ends at once: neither end can run out of either part, so
+// that nothing but the values is compared.
+func mergeEqual(to, a, b []float64) {
+	n := len(a)
+	i, j, p, q := 0, 0, n-1, n-1
+	for k := range n {
+		x, y, fromB := a[i], b[j], 0
+		if y < x {
+			fromB = 1
+		}
+		to[k] = min(x, y)
+		i, j = i+1-fromB, j+fromB
+		u, v, fromA := a[p], b[q], 0
+		if v < u {
+			fromA = 1
+		}
+		to[2*n-1-k] = max(u, v)
+		p, q = p-fromA, q-1+fromA
+	}
 }
