@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ddpgate/ddpgate/metric"
 	"github.com/ddpgate/ddpgate/record"
 )
 
@@ -75,14 +76,10 @@ func extensions(runs []record.Run) string {
 
 // instrumented says whether Node's own figures were asked for: some run has one, or says why not.
 func instrumented(runs []record.Run) bool {
+	figures := slices.DeleteFunc(metric.Names(), func(name string) bool { return !strings.HasPrefix(name, "node.") })
 	for i := range runs {
-		for name := range runs[i].Metrics {
-			if strings.HasPrefix(name, "node.") {
-				return true
-			}
-		}
-		for name := range runs[i].Missing {
-			if strings.HasPrefix(name, "node.") {
+		for _, name := range figures {
+			if _, ok := runs[i].Metrics[name]; ok || runs[i].Missing[name] != "" {
 				return true
 			}
 		}
