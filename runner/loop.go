@@ -12,6 +12,9 @@ import (
 	"github.com/ddpgate/ddpgate/scenario"
 )
 
+// tries is how many times the fewest runs that were asked for may be made, so that invalid ones are made up for.
+const tries = 2
+
 // errBudget is the cause that ends a run for which no time was left.
 var errBudget = errors.New("the budget was used up")
 
@@ -136,7 +139,9 @@ func (w *work) one(ctx context.Context, j job) (record.Run, error) {
 // more says whether a scenario gets another pair of runs.
 func (w *work) more(ctx context.Context, place, pair int) bool {
 	switch {
-	case ctx.Err() != nil, pair >= w.most, pair > 0 && len(w.broken) > 0, w.broken[record.Base]:
+	case ctx.Err() != nil, pair > 0 && len(w.broken) > 0, w.broken[record.Base]:
+		return false
+	case pair >= w.most && (w.valid(place) >= w.plan.Runs.Min || pair >= tries*w.plan.Runs.Min):
 		return false
 	case pair > 0 && !w.pace.fits(place):
 		return false
