@@ -11,9 +11,9 @@ import (
 // The audit, after the load: what the sessions did to their own documents is held against what the others were told. A
 // driver that only counts replies takes a server that loses data for a fast one.
 //
-// Messages of one connection come in the order in which the server sent them, and a document that was called for after
-// another was visible comes after it. So a session that has been told of the later one must have been told of the earlier
-// one, however slow the server is: nothing is judged by a time limit.
+// Messages of one connection come in the order in which the server sent them, and what was called for after something else
+// was visible comes after it. So a session that has been told of the later one must have been told of the earlier one,
+// however slow the server is: nothing is judged by a time limit.
 
 // settle is how long before a session's end a document must have come to be proof of what should have come before it: a server may
 // tell of several at once in any order.
@@ -39,6 +39,7 @@ type ownership struct {
 	hash    uint64
 	called  time.Duration // for by the method that made it
 	visible time.Duration // to its owner
+	ended   time.Duration // called for by the method that removed it
 	gone    time.Duration // from its owner's copy; 0 for not yet
 	owner   int
 }
@@ -86,13 +87,13 @@ func (l *sightings) foreign(hash uint64, at time.Duration, removed bool) {
 // own notes that the session saw its own document come, or go.
 func (l *sightings) own(o ownership, gone bool) {
 	if !gone {
-		o.gone = 0
+		o.ended, o.gone = 0, 0
 		l.owned = append(l.owned, o)
 		return
 	}
 	for i := range l.owned {
 		if l.owned[i].hash == o.hash {
-			l.owned[i].gone = o.gone
+			l.owned[i].ended, l.owned[i].gone = o.ended, o.gone
 		}
 	}
 }
@@ -129,35 +130,38 @@ func (a *auditor) session(index int, l *sightings) error {
 	return first
 }
 
-// The fates of a document, by what a session was last told of it. The zero value is a document that it was not told of.
-type fate int
+// A fate is what a session was told of a document.
+type fate struct {
+	came bool // at any time
+	here bool // at last
+}
 
-const (
-	untold fate = iota
-	there
-	gone
-)
+// asked returns when the document's making was called for, or its removal.
+func (d *ownership) asked(removed bool) time.Duration {
+	if removed {
+		return d.ended
+	}
+	return d.called
+}
 
 func (a *auditor) period(index int, p *period) error {
 	fates := make(map[uint64]fate, len(p.others)/2)
 	var proof time.Duration // the latest call that the session was told the outcome of
 	var again *ownership
 	for _, s := range p.others {
-		d := a.docs[s.hash]
-		if s.removed {
-			fates[s.hash] = gone
-			continue
-		}
-		if fates[s.hash] == there && again == nil {
+		d, f := a.docs[s.hash], fates[s.hash]
+		if !s.removed && f.here && again == nil {
 			again = cmp.Or(d, new(ownership))
 		}
-		fates[s.hash] = there
+		fates[s.hash] = fate{f.came || !s.removed, !s.removed}
 		if d == nil {
 			continue
 		}
-		a.foreign(s.at - d.called)
+		if !s.removed {
+			a.foreign(s.at - d.called)
+		}
 		if !p.ended || s.at < p.until-settle {
-			proof = max(proof, d.called)
+			proof = max(proof, d.asked(s.removed))
 		}
 	}
 	if again != nil {
@@ -172,37 +176,45 @@ func (a *auditor) period(index int, p *period) error {
 	return nil
 }
 
-// missed returns a document that should have come to a session which was told of one called for later.
-func (a *auditor) missed(index int, p *period, fates map[uint64]fate, proof time.Duration) *ownership {
+// missed returns a document that should have come: the session was told that it had gone, or of something called for later.
+// What was called for before the session was ready may be older than its subscription.
+func (a *auditor) missed(index int, p *period, fates map[uint64]fate, proof time.Duration) (found *ownership) {
 	if !p.ready {
 		return nil
 	}
-	next, _ := slices.BinarySearchFunc(a.called, p.from, func(d *ownership, t time.Duration) int {
-		if d.called <= t {
-			return -1 // the session's subscription may be younger
+	for hash, f := range fates {
+		if d := a.docs[hash]; d != nil && !f.came && d.called > p.from {
+			found = earlier(found, d)
 		}
-		return 1
-	})
+	}
+	next, _ := slices.BinarySearchFunc(a.called, p.from+1, func(d *ownership, t time.Duration) int { return cmp.Compare(d.called, t) })
 	for _, d := range a.called[next:] {
 		if d.called >= proof {
 			break
 		}
-		if d.owner != index && d.visible < proof && fates[d.hash] == untold {
-			return d
-		}
-	}
-	return nil
-}
-
-// kept returns a document that should have gone from a session which was told of one called for later.
-func (a *auditor) kept(fates map[uint64]fate, proof time.Duration) (found *ownership) {
-	for hash, f := range fates {
-		d := a.docs[hash]
-		if f == there && d != nil && d.gone > 0 && d.gone < proof && (found == nil || d.called < found.called) {
-			found = d
+		if d.owner != index && d.visible < proof && !fates[d.hash].came {
+			return earlier(found, d)
 		}
 	}
 	return found
+}
+
+// kept returns a document that should have gone from a session which was told of something called for later.
+func (a *auditor) kept(fates map[uint64]fate, proof time.Duration) (found *ownership) {
+	for hash, f := range fates {
+		if d := a.docs[hash]; d != nil && f.here && d.gone > 0 && d.gone < proof {
+			found = earlier(found, d)
+		}
+	}
+	return found
+}
+
+// earlier returns the one that was called for first; a may be nil.
+func earlier(a, b *ownership) *ownership {
+	if a == nil || b.called < a.called {
+		return b
+	}
+	return a
 }
 
 func (d *ownership) account() error {

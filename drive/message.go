@@ -41,7 +41,7 @@ func (s *session) Wake(now time.Time) error {
 	o := &s.program.ops[s.pc]
 	switch {
 	case !now.Before(s.deadline):
-		return &stepError{"timed out in " + o.what, s.found}
+		return &stepError{"timed out in " + o.what, s.missing()}
 	case s.waiting != forPause || now.Before(s.until):
 		s.wakeUp()
 		return nil
@@ -53,6 +53,27 @@ func (s *session) Wake(now time.Time) error {
 	err := s.call(o, s.params(o), now)
 	s.wakeUp()
 	return err
+}
+
+// missing says what has not come.
+func (s *session) missing() error {
+	switch {
+	case s.waiting == forReady:
+		return errors.New("the subscription is not ready")
+	case s.waiting == forNoSub:
+		return errors.New("the subscription has not ended")
+	case s.waiting == forDoc && s.program.ops[s.pc].doc.gone:
+		return fmt.Errorf("%s has not gone", asked(s.want))
+	case s.waiting == forDoc:
+		return fmt.Errorf("%s has not come", asked(s.want))
+	case s.waiting == forAnswer && s.result:
+		return errors.New("there is a result and no updated")
+	case s.waiting == forAnswer && s.updated:
+		return errors.New("there is an updated and no result")
+	case s.waiting == forAnswer:
+		return errors.New("there is no answer")
+	}
+	return errors.New("a pause is not over")
 }
 
 func (s *session) added(m *ddp.Message) error {
@@ -72,6 +93,7 @@ func (s *session) added(m *ddp.Message) error {
 		return &stepError{kind: "a document came twice", err: fmt.Errorf("%s of %s", m.ID, c.name)}
 	}
 	e.own, e.foreign = own, !own && s.ofLoad(m.Fields)
+	e.made, e.asked = s.sent, s.sent
 	return s.look(c, e)
 }
 
@@ -80,7 +102,11 @@ func (s *session) changed(m *ddp.Message) error {
 	if c == nil {
 		return nil
 	}
-	return s.look(c, c.changed(m))
+	e := c.changed(m)
+	if e != nil {
+		e.asked = s.sent
+	}
+	return s.look(c, e)
 }
 
 func (s *session) removed(m *ddp.Message) error {
@@ -91,6 +117,9 @@ func (s *session) removed(m *ddp.Message) error {
 	e := c.removed(m)
 	if e == nil || !e.own {
 		s.log.foreign(s.hash(m.ID), s.since0(m.At), true)
+	}
+	if e != nil {
+		e.asked = s.sent
 	}
 	return s.look(c, e)
 }

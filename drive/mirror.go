@@ -23,10 +23,13 @@ type collection struct {
 type entry struct {
 	fields  map[string][]byte // raw values
 	at      time.Time         // when it last changed
+	made    time.Time         // when what made it was asked for
+	asked   time.Time         // when what last changed it was asked for
 	gone    bool
 	own     bool // carries the session's name
 	foreign bool // carries another session's
 	seen    bool // by a step, as it is now
+	logged  bool // for the audit
 }
 
 func newMirror(collections map[string]extent) mirror {
@@ -69,7 +72,7 @@ func (c *collection) changed(m *ddp.Message) *entry {
 	if e == nil || e.gone {
 		return nil
 	}
-	e.at = m.At
+	e.at, e.seen = m.At, false
 	e.set(m.Fields)
 	_ = ddp.Elements(m.List, func(v []byte) bool {
 		delete(e.fields, string(ddp.Text(v)))

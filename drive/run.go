@@ -62,7 +62,15 @@ type load struct {
 // Run puts the load on the app and returns when the last session is over. When ctx ends first it returns what there is,
 // with ctx's error; other errors are faults of the scenario or the options, before anything was started.
 func Run(ctx context.Context, sc scenario.Scenario, o Options) (*Part, error) {
-	p, err := compile(&sc)
+	l, err := newLoad(&sc, o)
+	if err != nil {
+		return nil, err
+	}
+	return l.run(ctx, o.Progress), ctx.Err()
+}
+
+func newLoad(sc *scenario.Scenario, o Options) (*load, error) {
+	p, err := compile(sc)
 	if err != nil {
 		return nil, fmt.Errorf("scenario %s: %w", sc.Name, err)
 	}
@@ -73,25 +81,27 @@ func Run(ctx context.Context, sc scenario.Scenario, o Options) (*Part, error) {
 	if err != nil {
 		return nil, fmt.Errorf("scenario %s: %w", sc.Name, err)
 	}
-	l := &load{
-		scenario: &sc, program: p, url: o.URL, seed: o.Seed,
-		name:     fmt.Sprintf("ddpgate-%08x", rand.Uint32()),
+	name := fmt.Sprintf("ddpgate-%08x", rand.Uint32())
+	return &load{
+		scenario: sc, program: p, url: o.URL, seed: o.Seed,
+		name: name, marker: []byte(name), logins: logins,
 		hashSeed: maphash.MakeSeed(),
-		logins:   logins,
 		recorder: newRecorder(p.methods, runtime.GOMAXPROCS(0)),
 		dial: ddp.Options{
 			Transport: ddp.Transport(sc.Transport), Compression: ddp.Compression(sc.Compression),
 			Header: o.Header, TLS: o.TLS,
 		},
-	}
-	l.marker = []byte(l.name)
+	}, nil
+}
+
+func (l *load) run(ctx context.Context, progress func(Progress)) *Part {
 	l.t0 = time.Now()
 	self := startSelf()
-	watched := l.watch(o.Progress, self.look)
+	watched := l.watch(progress, self.look)
 	sessions, late := l.arrive(ctx)
 	part := l.part(sessions, late, watched())
 	part.Self = self.stop()
-	return part, ctx.Err()
+	return part
 }
 
 // arrive starts session i at i/rate, whatever became of the others, and waits for all.

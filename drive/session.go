@@ -30,15 +30,14 @@ type session struct {
 	open  []subscription
 
 	waiting waiting
-	since   time.Time     // when the pause began
+	since   time.Time     // when the pause, or the wait for a document, began
 	until   time.Time     // of the pause
 	paused  time.Duration // so far
 	sent    time.Time     // when what is waited for was asked for
 	id      string        // of the call or subscription that is waited for
-	called  time.Time     // when the last method was called
+	wrote   bool          // has called a method
 	result  bool          // came
 	updated bool          // came
-	found   error         // why the call's result was not the one wanted
 	want    []wanted      // of the document that is waited for
 	mirror  mirror
 	token   []byte // the session's name, by which its documents are known
@@ -144,7 +143,7 @@ func (s *session) unanswered() {
 	case forReady:
 		s.shard.censor(histReady)
 	case forDoc:
-		if !s.called.IsZero() && !s.program.ops[s.pc].doc.foreign {
+		if s.wrote && !s.program.ops[s.pc].doc.foreign {
 			s.shard.censor(histVisible)
 		}
 	case forAnswer:

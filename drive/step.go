@@ -93,8 +93,8 @@ func (s *session) params(o *op) []byte {
 }
 
 func (s *session) call(o *op, params []byte, now time.Time) (err error) {
-	s.waiting, s.sent, s.called = forAnswer, now, now
-	s.result, s.updated, s.found = false, false, nil
+	s.waiting, s.sent, s.wrote = forAnswer, now, true
+	s.result, s.updated = false, false
 	s.wanted(o.doc)
 	s.id, err = s.conn.Call(o.name, params)
 	return err
@@ -159,8 +159,8 @@ func (s *session) seen(o *op, c *collection, e *entry) {
 	if e.foreign && e.at.After(s.since) {
 		s.paused += e.at.Sub(s.since) // waiting for another session is not waiting for the app
 	}
-	if !e.foreign && !e.seen && !s.called.IsZero() && !e.at.Before(s.called) {
-		s.shard.record(histVisible, e.at.Sub(s.called))
+	if s.wrote && !e.foreign && !e.seen {
+		s.shard.record(histVisible, e.at.Sub(e.asked))
 	}
 	for _, a := range o.doc.append {
 		s.lists[a.list] = append(s.lists[a.list], e.fields[a.field])
@@ -169,9 +169,9 @@ func (s *session) seen(o *op, c *collection, e *entry) {
 	if e.gone {
 		delete(c.docs, string(id))
 	}
-	if e.own && !e.seen {
+	if e.own && (e.gone || !e.logged) {
 		at := s.since0(e.at)
-		s.log.own(ownership{hash: s.hash(id), called: s.since0(s.called), visible: at, gone: at}, e.gone)
+		s.log.own(ownership{hash: s.hash(id), called: s.since0(e.made), visible: at, ended: s.since0(e.asked), gone: at}, e.gone)
 	}
-	e.seen = true
+	e.seen, e.logged = true, true
 }
