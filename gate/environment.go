@@ -3,6 +3,7 @@ package gate
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	gonum "gonum.org/v1/gonum/stat"
 
@@ -25,13 +26,19 @@ func match(base, head record.Environment) Environment {
 	differ(Mismatched, "arch", base.Arch, head.Arch)
 	differ(Mismatched, "os", base.OS, head.OS)
 	differ(Mismatched, "quota", base.Quota, head.Quota)
-	differ(Mismatched, "governor", base.Governor, head.Governor)
-	differ(Compatible, "platform", base.Platform, head.Platform)
-	differ(Compatible, "image", base.Image, head.Image)
 	differ(Compatible, "container", base.Container, head.Container)
-	differ(Compatible, "clock", base.Clock, head.Clock)
-	differ(Compatible, "node", base.Node, head.Node)
-	differ(Compatible, "mongodb", base.MongoDB, head.MongoDB)
+	// What one record does not say is no difference.
+	told := func(m Match, what, b, h string) {
+		if b != "" && h != "" {
+			differ(m, what, b, h)
+		}
+	}
+	told(Mismatched, "governor", base.Governor, head.Governor)
+	told(Compatible, "platform", base.Platform, head.Platform)
+	told(Compatible, "image", base.Image, head.Image)
+	told(Compatible, "clock", base.Clock, head.Clock)
+	told(Compatible, "node", base.Node, head.Node)
+	told(Compatible, "mongodb", base.MongoDB, head.MongoDB)
 	differ(Compatible, "machine", base.Machine, head.Machine)
 	differ(Compatible, "memory", base.Memory, head.Memory)
 	differ(Compatible, "kernel", base.Kernel, head.Kernel)
@@ -52,20 +59,26 @@ func sameKind(a, b record.Environment) bool {
 const (
 	// agreement is how far the calibration loads of two records may be apart where no A/A records say better.
 	agreement = 0.10
-	// timerFloor is a difference in timer noise, in s, that is none.
-	timerFloor = 0.0005
+	// timerFloor is a difference in timer noise, in s, that is none, and timerRatio one that a few timers show by chance: their tails
+	// are known badly.
+	timerFloor, timerRatio = 0.001, 2
 )
 
 // unsteady returns why one machine was not the same for both records, empty where it was or nothing is known.
 func unsteady(base, head record.Environment, tolerance float64) string {
-	if len(base.Calibration) > 0 && len(head.Calibration) > 0 {
+	if len(base.Calibration) > 0 && len(head.Calibration) > 0 && base.CalibrationLoad == head.CalibrationLoad {
 		b, h := gonum.Mean(base.Calibration, nil), gonum.Mean(head.Calibration, nil)
+		// A machine that was not the same for one record's own loads says little by two records'.
+		tolerance = max(tolerance, spread(base.Calibration), spread(head.Calibration))
 		if away := math.Abs(math.Log(h / b)); !(away <= math.Log1p(tolerance)) {
 			return fmt.Sprintf("the machine ran the calibration load in %.3g s beside base and %.3g s beside head, more than %.0f %% apart", b, h, tolerance*100)
 		}
 	}
-	if b, h := base.Timer, head.Timer; b > 0 && h > 0 && math.Abs(h-b) > max(timerFloor, agreement*max(b, h)) {
+	if b, h := base.Timer, head.Timer; b > 0 && h > 0 && math.Abs(h-b) > timerFloor && max(b, h) > timerRatio*min(b, h) {
 		return fmt.Sprintf("timers fired %.2g ms late beside base and %.2g ms beside head", b*1e3, h*1e3)
 	}
 	return ""
 }
+
+// spread returns how much longer the longest took than the shortest, as a ratio.
+func spread(loads []float64) float64 { return slices.Max(loads)/slices.Min(loads) - 1 }

@@ -62,7 +62,7 @@ func JudgePairs(rec *record.Record, p Policy) (*Verdict, error) {
 }
 
 // JudgeAlone judges a record that has nothing to be held against. It passes where something was measured and at least 99 % of
-// the sessions ended well, and is unmeasured otherwise. Where a baseline was wanted, missing says why there is none, and
+// the sessions ended well, and is unmeasured otherwise, and where it was interrupted. Where a baseline was wanted, missing says why there is none, and
 // what was measured is inconclusive.
 func JudgeAlone(rec *record.Record, p Policy, missing string) (*Verdict, error) {
 	if err := p.Validate(); err != nil {
@@ -84,6 +84,8 @@ func JudgeAlone(rec *record.Record, p Policy, missing string) (*Verdict, error) 
 		j.v.Outcome, j.v.Reason = Unmeasured, summary(j.unmeasured)
 	case len(rec.Scenarios) == 0:
 		j.v.Outcome, j.v.Reason = Unmeasured, "the record has no scenario"
+	case j.cut != "":
+		j.v.Outcome, j.v.Reason = Unmeasured, "the record was interrupted before it was whole"
 	}
 	return j.v, nil
 }

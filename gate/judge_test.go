@@ -249,6 +249,7 @@ func TestJudgeAlone(t *testing.T) {
 		{"sessions failed and no baseline", sick, "there is no baseline main", Unmeasured, 3},
 		{"died", died, "", Unmeasured, 3},
 		{"nothing ran", recordOf(), "", Unmeasured, 3},
+		{"interrupted", func() *record.Record { r := oneArm(quiet(1, 3)); r.Interrupted = true; return r }(), "", Unmeasured, 3},
 		{"empty", &record.Record{}, "", Unmeasured, 3},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -1,0 +1,119 @@
+package gate
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/ddpgate/ddpgate/record"
+)
+
+// A Drift holds the newest nights against those of some time ago, so that many small steps do not pass unseen.
+type Drift struct {
+	Days    int     `json:"days"`
+	Change  float64 `json:"change"` // ratio
+	Outcome Outcome `json:"verdict"`
+	N       int     `json:"n"` // nights on the smaller side
+}
+
+const (
+	driftNights = 5 // on each side
+	driftFewest = 3
+	driftSlack  = 15 * 24 * time.Hour // how much older than wanted a night may be
+)
+
+// drifts judges the newest nights against those of 30 and of 90 days before the newest. What was accepted meanwhile is where it starts.
+func (h *historian) drifts() {
+	for _, days := range []int{30, 90} {
+		head := h.stretch(len(h.nights)-driftNights, len(h.nights))
+		base := h.ago(days)
+		if base == nil || head == nil {
+			continue
+		}
+		p := h.policy
+		p.History, p.AA, p.Looks = nil, nil, Looks{}
+		v, err := Judge(base, head, p)
+		if err != nil {
+			h.Warnings = append(h.Warnings, fmt.Sprintf("drift over %d days: %v", days, err))
+			continue
+		}
+		for i := range h.Trends {
+			h.drift(&h.Trends[i], v, days)
+		}
+	}
+}
+
+func (h *historian) drift(t *Trend, v *Verdict, days int) {
+	for _, f := range v.Metrics {
+		if f.Scenario != t.Scenario || f.Metric != t.Metric || math.IsNaN(f.Change) {
+			continue
+		}
+		t.Drifts = append(t.Drifts, Drift{days, f.Change, f.Outcome, min(f.NBase, f.NHead)})
+		if f.Outcome == Regression && t.Gated && t.Outcome != Regression {
+			t.Outcome = Regression
+			t.Reason = fmt.Sprintf("%s of %s drifted by %+.1f %% in %d days, without one step that large", t.Metric, t.Scenario, f.Change*100, days)
+		}
+	}
+}
+
+// ago returns the nights of so many days before the newest as one record, nil if there are too few. Nothing before the last acceptance counts.
+func (h *historian) ago(days int) *record.Record {
+	end := h.nights[len(h.nights)-1].Measured.AddDate(0, 0, -days)
+	from, to := 0, 0
+	for i, n := range h.nights {
+		if n.Accepted != "" {
+			from = i
+		}
+		if !n.Measured.After(end) {
+			to = i + 1
+		}
+	}
+	for from < to && (to-from > driftNights || end.Sub(h.nights[from].Measured) > driftSlack) {
+		from++
+	}
+	return h.stretch(from, to)
+}
+
+// stretch returns nights as one record with a run a night, as they would have been on the newest machine; nil for too few.
+func (h *historian) stretch(from, to int) *record.Record {
+	from = max(0, from)
+	if to-from < driftFewest {
+		return nil
+	}
+	rec := &record.Record{Created: h.nights[to-1].Measured}
+	for _, name := range h.scenarios() {
+		newest, _ := h.newest(name)
+		s := record.Scenario{Name: name, Identity: newest.identity}
+		for i := from; i < to; i++ {
+			o, ok := h.nights[i].scenarios[name]
+			if !ok || o.identity != newest.identity {
+				continue
+			}
+			s.Runs = append(s.Runs, record.Run{
+				Arm: record.Head, Index: i, Outcome: record.OK, Metrics: make(map[string]float64),
+				Sessions: record.Sessions{Planned: o.sessions.Of, Started: o.sessions.Of, OK: o.sessions.OK, Failed: o.sessions.Of - o.sessions.OK},
+			})
+		}
+		h.fill(&s, from)
+		rec.Scenarios = append(rec.Scenarios, s)
+	}
+	return rec
+}
+
+// fill gives the runs the aligned values of their nights.
+func (h *historian) fill(s *record.Scenario, from int) {
+	at := make(map[int]int)
+	for i := range s.Runs {
+		at[s.Runs[i].Index] = i
+	}
+	for _, t := range h.Trends {
+		if t.Scenario != s.Name || t.Metric == "ok" {
+			continue
+		}
+		for _, p := range t.Points {
+			if i, ok := at[p.Night]; ok && p.Night >= from && !p.Spike {
+				s.Runs[i].Metrics[t.Metric] = math.Exp(p.aligned)
+			}
+		}
+	}
+}
