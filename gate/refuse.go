@@ -13,7 +13,7 @@ import (
 // refuse returns every reason why two records must not be held against each other.
 func refuse(base, head *record.Record) error {
 	var faults []error
-	if base.Format != head.Format {
+	if base.Format != "" && head.Format != "" && base.Format != head.Format {
 		faults = append(faults, fmt.Errorf("base is of format %s, head of %s: their metrics may not mean the same", base.Format, head.Format))
 	}
 	common := false

@@ -130,6 +130,13 @@ func (h *historian) follow(t *Trend, def metric.Def, values []float64, keys []st
 	for i, s := range steps {
 		t.Changes = append(t.Changes, h.change(t, def, steps, i, s))
 	}
+	for _, c := range t.Changes { // what the machine did is no drift
+		for k := range t.Points[:c.At] {
+			if c.Cause == Machine {
+				t.Points[k].aligned += math.Log1p(c.Change)
+			}
+		}
+	}
 	for _, m := range meetings {
 		if lasting(keys, m.at) && math.Abs(m.by) > max(stat.Noise(aligned), math.Log1p(t.Threshold)/2) {
 			t.Changes = append(t.Changes, h.describe(t, def, Change{At: m.at, Cause: cause, Change: math.Expm1(m.by), Nights: len(t.Points) - m.at}))
@@ -139,14 +146,9 @@ func (h *historian) follow(t *Trend, def metric.Def, values []float64, keys []st
 	h.settle(t)
 }
 
-// lasting says whether a key was there for some nights before a change of keys and the other for some nights after it.
+// lasting says whether a change of keys was for good: the one is never back, the other was never there before. Machines of a fleet come and go.
 func lasting(keys []string, at int) bool {
-	for d := 1; d <= steady; d++ {
-		if at-d < 0 || keys[at-d] != keys[at-1] || at+d-1 >= len(keys) || keys[at+d-1] != keys[at] {
-			return false
-		}
-	}
-	return true
+	return !slices.Contains(keys[at:], keys[at-1]) && !slices.Contains(keys[:at], keys[at])
 }
 
 // change describes a step.
