@@ -51,8 +51,25 @@ type Environment struct {
 	OS      string `json:"os,omitempty"`
 	Arch    string `json:"arch,omitempty"`
 	Kernel  string `json:"kernel,omitempty"`
-	// Timer is how late timers fired while nothing else ran, 99th percentile in s; 0 if it was not measured.
+
+	Quota     float64 `json:"quota,omitempty"`     // cores' worth of CPU time that could be used; 0 where there was no limit
+	Clock     string  `json:"clock,omitempty"`     // the kernel's clock source
+	Governor  string  `json:"governor,omitempty"`  // of the processors' frequency
+	Platform  string  `json:"platform,omitempty"`  // hypervisor, or cloud and instance type
+	Image     string  `json:"image,omitempty"`     // of the CI runner
+	Container string  `json:"container,omitempty"` // which kind of container it was, empty for none
+	Node      string  `json:"node,omitempty"`      // version of the Node in PATH
+	MongoDB   string  `json:"mongodb,omitempty"`   // version of the mongod in PATH
+
+	// Timer is how late timers fired while nothing else ran, in s: the median of Timers. 0 if it was not measured.
 	Timer float64 `json:"timer,omitempty"`
+	// Timers is how late they fired each time that was looked at, before the first run, between runs and after the last: 90th
+	// percentiles in s.
+	Timers []float64 `json:"timers,omitempty"`
+	// Shift says how the timers' lateness changed while the record was made, empty if it did not.
+	Shift string `json:"shift,omitempty"`
+	// CalibrationLoad is the version of the calibration load; only those of one version may be compared.
+	CalibrationLoad string `json:"calibration_load,omitempty"`
 	// Calibration is what the calibration load took each time it was run beside the record, in s of CPU.
 	Calibration []float64 `json:"calibration,omitempty"`
 }
@@ -60,6 +77,7 @@ type Environment struct {
 // App is one arm's app.
 type App struct {
 	Version string   `json:"version,omitempty"`
+	Meteor  string   `json:"meteor,omitempty"` // release that it was built with
 	Command []string `json:"command,omitempty"`
 	URL     string   `json:"url,omitempty"`
 }

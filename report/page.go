@@ -96,6 +96,9 @@ func warnings(c Comparison) []string {
 		if r.Interrupted && c.Verdict == nil { // else the verdict says so
 			all = append(all, fmt.Sprintf("the record of %s was interrupted before all was measured", r.arm))
 		}
+		if shift := r.Environment.Shift; shift != "" {
+			all = append(all, fmt.Sprintf("%s: %s", r.arm, shift))
+		}
 		if r.Altered {
 			all = append(all, fmt.Sprintf("the record of %s was changed after it was written", r.arm))
 		}

@@ -34,6 +34,7 @@ type work struct {
 	hooks   Hooks
 	rec     *record.Record
 	measure func(context.Context, job, teller) (measured, error)
+	glance  func(context.Context) (late float64, ok bool) // at the timers, between runs; nil for not at all
 	pace    *pace
 	made    int             // runs, warm-up included
 	most    int             // runs of each scenario and arm, by Runs.Max and the budget
@@ -120,7 +121,9 @@ func (w *work) one(ctx context.Context, j job) (record.Run, error) {
 	begun := time.Now()
 	if w.made > 0 {
 		tell(Cooling, drive.Progress{})
-		pause(ctx, w.plan.Runs.Cooldown)
+		cooling := time.Now()
+		w.look(ctx)
+		pause(ctx, w.plan.Runs.Cooldown-time.Since(cooling))
 	}
 	w.made++
 	m, err := w.measure(ctx, j, tell)

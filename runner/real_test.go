@@ -82,8 +82,11 @@ func TestRealRecord(t *testing.T) {
 	if _, err := record.Encode(rec); err != nil {
 		t.Errorf("the record is not sound: %v", err)
 	}
-	if rec.Apps[record.Head].Version != "2" || rec.Environment.Cores < 1 || rec.Seed != 3 || saved != 2 {
+	if rec.Apps[record.Head].Version != "2" || rec.Environment.Cores < 1 || rec.Seed != 3 || saved != 3 {
 		t.Errorf("apps %v, environment %+v, seed %d, saved %d times", rec.Apps, rec.Environment, rec.Seed, saved)
+	}
+	if e := rec.Environment; len(e.Calibration) != 2*calibrations || e.CalibrationLoad != calibrationLoad || len(e.Timers) < 3 {
+		t.Errorf("calibration %v (%q), timers %v, want some before the first run and after the last", e.Calibration, e.CalibrationLoad, e.Timers)
 	}
 	runs := rec.Scenarios[0].Runs
 	if len(runs) != 2 {

@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"errors"
+	"os"
 	"time"
 
 	"github.com/ddpgate/ddpgate/probe"
@@ -25,10 +26,21 @@ func Run(ctx context.Context, rec *record.Record, p Plan, h Hooks) error {
 	if err != nil {
 		return err
 	}
-	p.fill(rec)
+	p.fill(ctx, rec)
 	w := p.work(h, rec, estimate)
-	w.measure = w.once
-	err = w.do(ctx)
+	w.measure, w.glance = w.once, probe.Glance
+	err = w.calibrate(ctx)
+	w.look(ctx)
+	if err == nil {
+		err = w.do(ctx)
+	}
+	if err == nil {
+		w.look(ctx)
+		err = w.calibrate(ctx)
+	}
+	if err == nil && ctx.Err() == nil {
+		err = w.save()
+	}
 	if ctx.Err() != nil {
 		rec.Interrupted = true
 		err = errors.Join(err, w.save())
@@ -44,15 +56,22 @@ func (p Plan) work(h Hooks, rec *record.Record, e Estimate) *work {
 }
 
 // fill sets what is known of the record before the first run.
-func (p Plan) fill(rec *record.Record) {
-	m := probe.Fingerprint("/")
+func (p Plan) fill(ctx context.Context, rec *record.Record) {
+	tools := probe.Tools(ctx)
+	m := probe.Fingerprint("/", os.Getenv)
 	rec.Environment = record.Environment{
 		Machine: m.ID, CPU: m.CPU, Cores: m.Cores, Memory: m.Memory, OS: m.OS, Arch: m.Arch, Kernel: m.Kernel,
+		Quota: m.Quota, Clock: m.Clock, Governor: m.Governor, Platform: m.Platform, Image: m.Image, Container: m.Container,
+		Node: tools.Node, MongoDB: tools.MongoDB,
 	}
 	rec.Seed, rec.Planned = p.Seed, record.Planned{Min: p.Runs.Min, Max: p.Runs.Max}
 	rec.Apps = make(map[string]record.App, len(p.Arms))
 	for _, arm := range p.Arms {
-		rec.Apps[arm.Name] = record.App{Version: arm.Version, Command: arm.App.Command, URL: arm.App.URL}
+		a := record.App{Version: arm.Version, Command: arm.App.Command, URL: arm.App.URL}
+		if len(arm.App.Command) > 0 {
+			a.Meteor = probe.Meteor(arm.App.Dir)
+		}
+		rec.Apps[arm.Name] = a
 	}
 }
 

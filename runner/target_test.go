@@ -19,7 +19,9 @@ func TestParts(t *testing.T) {
 	below.Server = 9
 	server := meter.Target{Role: "app", PID: 7, Reaper: 6, Process: 9}
 	mongod := meter.Target{Role: "db", PID: 7, Reaper: 6, Match: `(^|/)mongod( |$)`, Optional: true}
-	matching := func(role, match string) meter.Target { return meter.Target{Role: role, PID: 7, Reaper: 6, Match: match} }
+	matching := func(role, match string) meter.Target {
+		return meter.Target{Role: role, PID: 7, Reaper: 6, Match: match}
+	}
 	for _, tt := range []struct {
 		name    string
 		roles   map[string]string

@@ -31,7 +31,7 @@ var rooms = map[string][]string{
 	"gate/oc":             {"gate", "record", "stat"},
 	"baseline":            {"record", "internal/nearest"},
 	"drive":               {"scenario", "ddp", "metric"},
-	"probe":               {"meter", "stat"},
+	"probe":               {"internal/cgroup"},
 	"record":              {"scenario", "metric", "internal/nearest"},
 	"scenario":            {"internal/nearest", "internal/strictyaml"},
 	"ddp":                 {},

@@ -2,6 +2,7 @@ package cgroup
 
 import (
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -49,6 +50,39 @@ func TestRead(t *testing.T) {
 	}
 	if reason := Read(directories(t, "testdata/sparse")).Missing[File]; !strings.Contains(reason, "memory.stat") {
 		t.Errorf("got %q for a figure that is no number, want a reason that names the file", reason)
+	}
+}
+
+func TestQuota(t *testing.T) {
+	for _, tt := range []struct {
+		files map[string]string
+		want  float64
+	}{
+		{map[string]string{"cgroup.procs": "", "cpu.max": "max 100000"}, 0},
+		{map[string]string{"cgroup.procs": "", "cpu.max": "150000 100000"}, 1.5},
+		{map[string]string{"cgroup.procs": "", "below/cgroup.procs": "", "cpu.max": "50000 100000", "below/cpu.max": "150000 100000"}, 0.5},
+		{map[string]string{"cgroup.procs": "", "cpu.cfs_quota_us": "200000", "cpu.cfs_period_us": "100000"}, 2},
+		{map[string]string{"cgroup.procs": "", "cpu.cfs_quota_us": "-1", "cpu.cfs_period_us": "100000"}, 0},
+		{map[string]string{"cgroup.procs": "", "cpu.max": "100000 0"}, 0},
+		{nil, 0},
+	} {
+		dir := t.TempDir()
+		for name, text := range tt.files {
+			path := filepath.Join(dir, name)
+			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, []byte(text+"\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, deep := tt.files["below/cgroup.procs"]; deep {
+			dir = filepath.Join(dir, "below")
+		}
+		got, limited := Quota([]Group{{Path: dir}})
+		if got != tt.want || limited != (tt.want > 0) {
+			t.Errorf("%v: got %v (%v), want %v", tt.files, got, limited, tt.want)
+		}
 	}
 }
 
