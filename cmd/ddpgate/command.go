@@ -55,6 +55,7 @@ type grammar struct {
 	Baseline baselineCmd `cmd:"" help:"List, show and save baselines."`
 	Import   importCmd   `cmd:"" help:"Make records of what other tools measured."`
 	Export   exportCmd   `cmd:"" help:"Print records as CSV, or as text for Prometheus."`
+	Probe    probeCmd    `cmd:"" help:"Say what machine this is, and how quiet it is to measure on."`
 	Serve    serveCmd    `cmd:"" help:"Serve the embedded tasks app."`
 	Action   actionCmd   `cmd:"" help:"Do what action.yml asks for by its inputs: run, then summary, outputs and comment."`
 	Comment  commentCmd  `cmd:"" help:"Write the verdict on records to the pull request that a workflow_run event is about."`

@@ -49,7 +49,9 @@ func TestScripts(t *testing.T) {
 			port, err := freePort()
 			env.Setenv("PORT0", strconv.Itoa(port))
 			env.Setenv("NODEAPP", nodeApp)
-			return err
+			self, missing := exec.LookPath("ddpgate")
+			env.Setenv("BIN", filepath.Dir(self)) // a PATH with nothing else in it
+			return errors.Join(err, missing)
 		},
 	})
 }
