@@ -49,6 +49,7 @@ type comparison struct {
 	attempts int     // runs of head that were made, judged or not
 	settled  bool    // decided by something else than the estimate
 	hold     string  // why it must not pass
+	slack    float64 // badness that something else than the app may explain: none of it counts
 }
 
 // compare judges one metric of one scenario by itself.
@@ -109,13 +110,13 @@ func (j *judgement) compareRatios(c *comparison, m matched) {
 	}
 	c.estimate = j.estimate(c, m, base, head)
 	j.calibrated(c, m)
-	if j.doubt != "" {
-		c.hold, c.estimate.evidence = j.doubt, nothing{}
+	if j.doubt.why != "" {
+		c.hold, c.slack = j.doubt.why, j.doubt.explains
 	}
 	f.Change, f.Method = c.scale.change(c.estimate.middle), c.estimate.method
-	at := 0.0
+	at := c.slack
 	if j.policy.Strict {
-		at = c.delta
+		at += c.delta
 	}
 	_, none := c.estimate.evidence.(nothing)
 	c.above, c.below, c.testable = c.estimate.Above(at), c.estimate.Below(-at), !none

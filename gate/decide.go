@@ -61,7 +61,7 @@ func (j *judgement) settle(c *comparison, level float64, worse, better bool) {
 		return
 	}
 	switch {
-	case worse && e.middle >= c.delta:
+	case worse && e.middle >= c.delta+c.slack:
 		f.Outcome = Regression
 	case c.hold != "":
 		f.Outcome, f.Reason = Inconclusive, c.hold

@@ -64,20 +64,35 @@ const (
 	timerFloor, timerRatio = 0.001, 2
 )
 
-// unsteady returns why one machine was not the same for both records, empty where it was or nothing is known.
-func unsteady(base, head record.Environment, tolerance float64) string {
+// A doubt is why one machine was not the same for both records, and how large a change that may explain, as the logarithm of a
+// ratio. The zero value is no doubt.
+type doubt struct {
+	why      string
+	explains float64
+}
+
+const (
+	// margin is how many times as far as the calibration load an app may be thrown off by the same cause.
+	margin = 2
+	// timersExplain is the largest change that timer noise is taken to explain.
+	timersExplain = 0.25
+)
+
+// unsteady returns what is to be doubted about two records of one machine.
+func unsteady(base, head record.Environment, tolerance float64) doubt {
 	if len(base.Calibration) > 0 && len(head.Calibration) > 0 && base.CalibrationLoad == head.CalibrationLoad {
 		b, h := gonum.Mean(base.Calibration, nil), gonum.Mean(head.Calibration, nil)
 		// A machine that was not the same for one record's own loads says little by two records'.
 		tolerance = max(tolerance, spread(base.Calibration), spread(head.Calibration))
 		if away := math.Abs(math.Log(h / b)); !(away <= math.Log1p(tolerance)) {
-			return fmt.Sprintf("the machine ran the calibration load in %.3g s beside base and %.3g s beside head, more than %.0f %% apart", b, h, tolerance*100)
+			why := fmt.Sprintf("the machine ran the calibration load in %.3g s beside base and %.3g s beside head, more than %.0f %% apart", b, h, tolerance*100)
+			return doubt{why, margin * away}
 		}
 	}
 	if b, h := base.Timer, head.Timer; b > 0 && h > 0 && math.Abs(h-b) > timerFloor && max(b, h) > timerRatio*min(b, h) {
-		return fmt.Sprintf("timers fired %.2g ms late beside base and %.2g ms beside head", b*1e3, h*1e3)
+		return doubt{fmt.Sprintf("timers fired %.2g ms late beside base and %.2g ms beside head", b*1e3, h*1e3), math.Log1p(timersExplain)}
 	}
-	return ""
+	return doubt{}
 }
 
 // spread returns how much longer the longest took than the shortest, as a ratio.

@@ -62,8 +62,8 @@ func TestUnsteady(t *testing.T) {
 		{"quiet and noisy", timer(0.0001), timer(0.004), "timers"},
 		{"noisy and noisy", timer(0.004), timer(0.007), ""},
 	} {
-		if got := unsteady(tt.base, tt.head, agreement); !strings.Contains(got, tt.want) || (got == "") != (tt.want == "") {
-			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
+		if got := unsteady(tt.base, tt.head, agreement); !strings.Contains(got.why, tt.want) || (got.why == "") != (tt.want == "") || (got.explains > 0) != (tt.want != "") {
+			t.Errorf("%s: got %+v, want %q", tt.name, got, tt.want)
 		}
 	}
 }

@@ -95,7 +95,7 @@ type judgement struct {
 	policy      Policy
 	head        *record.Record
 	past        []*record.Record // baseline records of head's kind of machine, oldest first
-	doubt       string           // why the machine was not the same for both sides
+	doubt       doubt            // whether the machine was the same for both sides
 	v           *Verdict
 	comparisons []*comparison
 	unmeasured  []string // what could not be measured at all

@@ -94,6 +94,12 @@ func TestJudgeTable(t *testing.T) {
 		{"both constant, above", oneArm(figures{"time": {80, 80, 80}}), oneArm(figures{"time": {88, 88, 88}}), Policy{}, Regression, "rose by 10.0"},
 		{"below the floor", oneArm(figures{"session.wait.p50": around(0.010, 0.02, 5)}), oneArm(figures{"session.wait.p50": around(0.020, 0.02, 5)}), Policy{}, Pass, ""},
 		{"strict, just above", oneArm(figures{"time": around(80, 0.02, 5)}), oneArm(figures{"time": around(85, 0.02, 5)}), Policy{Strict: true}, Inconclusive, ""},
+		{"timers moved, far slower", with(oneArm(quiet(1, 5)), func(r *record.Record) { r.Environment.Timer = 0.001 }),
+			with(oneArm(quiet(2, 5)), func(r *record.Record) { r.Environment.Timer = 0.05 }), Policy{}, Regression, "rose by 100.0"},
+		{"timers moved, slower", with(oneArm(quiet(1, 5)), func(r *record.Record) { r.Environment.Timer = 0.001 }),
+			with(oneArm(quiet(1.2, 5)), func(r *record.Record) { r.Environment.Timer = 0.05 }), Policy{}, Inconclusive, "timers fired"},
+		{"timers moved, unchanged", with(oneArm(quiet(1, 5)), func(r *record.Record) { r.Environment.Timer = 0.001 }),
+			with(oneArm(quiet(1, 5)), func(r *record.Record) { r.Environment.Timer = 0.05 }), Policy{}, Inconclusive, "timers fired"},
 		{"calibration moved", with(oneArm(quiet(1, 5)), func(r *record.Record) { r.Environment.Calibration = []float64{1, 1.01} }),
 			with(oneArm(quiet(1.5, 5)), func(r *record.Record) { r.Environment.Calibration = []float64{1.3, 1.32} }), Policy{}, Inconclusive, "calibration load"},
 	} {

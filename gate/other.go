@@ -37,12 +37,12 @@ type draw struct {
 	calibration float64 // logarithm of the calibration load, NaN where it was not run
 }
 
-func (c *comparison) draw(logarithms []float64, e record.Environment) draw {
+func (c *comparison) draw(logarithms []float64, e record.Environment, load string) draw {
 	d := draw{mean: float64(c.scale) * gonum.Mean(logarithms, nil), inverse: 1 / float64(len(logarithms)), calibration: math.NaN(), spread: math.NaN()}
 	if len(logarithms) > 1 {
 		d.spread = gonum.Variance(logarithms, nil)
 	}
-	if len(e.Calibration) > 0 {
+	if len(e.Calibration) > 0 && e.CalibrationLoad == load {
 		d.calibration = math.Log(gonum.Mean(e.Calibration, nil))
 	}
 	return d
@@ -58,7 +58,7 @@ func (j *judgement) draws(c *comparison, scenario string) []draw {
 		}
 		side := newSide(s, record.Head, func(*record.Run) {})
 		if logarithms, _, fatal := side.values(c.def.Name, record.Head); fatal == "" && len(logarithms) > 0 {
-			all = append(all, c.draw(logarithms, r.Environment))
+			all = append(all, c.draw(logarithms, r.Environment, j.head.Environment.CalibrationLoad))
 		}
 	}
 	return all
@@ -67,7 +67,7 @@ func (j *judgement) draws(c *comparison, scenario string) []draw {
 // predicted holds head, as one draw of what machines of its kind do, against the spread of the baseline's records. More runs on
 // one machine never make a machine's difference significant.
 func (j *judgement) predicted(c *comparison, m matched, head []float64) estimate {
-	f, past, here := &c.finding, j.draws(c, m.scenario), c.draw(head, j.head.Environment)
+	f, past, here := &c.finding, j.draws(c, m.scenario), c.draw(head, j.head.Environment, j.head.Environment.CalibrationLoad)
 	f.NBase = len(past)
 	if len(past) < kinFrom {
 		f.Reason = fmt.Sprintf("base was measured on another machine, and %d baseline records of head's kind of machine are fewer than %d: measure both builds interleaved on one machine", len(past), kinFrom)
