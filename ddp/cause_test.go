@@ -367,3 +367,16 @@ func TestDialCause(t *testing.T) {
 		}
 	}
 }
+
+// A deadline of the caller's own is the caller's, and no fault of the server.
+func TestDialDeadline(t *testing.T) {
+	address := "http://" + talk(t, silence)
+	for _, w := range ways() {
+		ctx, cancel := context.WithTimeout(t.Context(), soon)
+		_, err := Dial(ctx, address, Options{Transport: w.transport, Compression: w.compression})
+		cancel()
+		if err != context.DeadlineExceeded {
+			t.Errorf("%v: got %v, want %v", w, err, context.DeadlineExceeded)
+		}
+	}
+}

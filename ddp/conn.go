@@ -139,8 +139,8 @@ func Dial(ctx context.Context, address string, o Options) (*Conn, error) {
 	version := versions[0]
 	for range versions {
 		c, pick, err := dialVersion(limited, address, version, o)
-		if ctx.Err() != nil && err != nil {
-			return nil, ctx.Err()
+		if over := ended(ctx); over != nil && err != nil {
+			return nil, over
 		}
 		if err != nil || pick == "" {
 			return c, err
@@ -148,6 +148,14 @@ func Dial(ctx context.Context, address string, o Options) (*Conn, error) {
 		version = pick
 	}
 	return nil, &ConnError{Cause: VersionRefused, Reason: version}
+}
+
+// ended returns ctx's error. A connection with ctx's deadline may strike a moment before ctx does.
+func ended(ctx context.Context) error {
+	if deadline, has := ctx.Deadline(); has && !time.Now().Before(deadline) {
+		return context.DeadlineExceeded
+	}
+	return ctx.Err()
 }
 
 // dialVersion proposes one version. pick is the server's own choice where it is another.

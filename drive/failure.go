@@ -2,10 +2,8 @@ package drive
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/ddpgate/ddpgate/ddp"
 )
@@ -38,22 +36,19 @@ func causeOf(err error) string {
 	return err.Error()
 }
 
-// failures counts causes. It is safe for concurrent use.
+// failures counts causes.
 type failures struct {
-	mu      sync.Mutex
 	byCause map[string]*Failure
 }
 
-func (f *failures) add(session int, err error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+// add counts a failure; example is what would be told of it if it is the first of its cause.
+func (f *failures) add(cause, example string) {
 	if f.byCause == nil {
 		f.byCause = make(map[string]*Failure)
 	}
-	cause := causeOf(err)
 	c := f.byCause[cause]
 	if c == nil {
-		c = &Failure{Cause: cause, Example: fmt.Sprintf("session %d: %v", session, err)}
+		c = &Failure{Cause: cause, Example: example}
 		f.byCause[cause] = c
 	}
 	c.Count++
@@ -61,8 +56,6 @@ func (f *failures) add(session int, err error) {
 
 // sorted returns the failures, most frequent first.
 func (f *failures) sorted() []Failure {
-	f.mu.Lock()
-	defer f.mu.Unlock()
 	var out []Failure
 	for _, c := range f.byCause {
 		out = append(out, *c)

@@ -20,14 +20,14 @@ func (c *compiler) login(l *scenario.Login) error {
 	return nil
 }
 
-// A credential is what one login step sends, and what of it nobody may read.
-type credential struct {
-	params  []byte
+// credentials are what the login steps of a load send, and what of it nobody may read.
+type credentials struct {
+	params  [][]byte // by login
 	secrets []string
 }
 
-// credentials looks up what the logins say. The error names the variables that are not set.
-func credentials(logins []scenario.Login, lookup func(name string) (string, bool)) ([]credential, error) {
+// findCredentials looks up what the logins say. The error names the variables that are not set.
+func findCredentials(logins []scenario.Login, lookup func(name string) (string, bool)) (c credentials, err error) {
 	var errs []error
 	get := func(s *scenario.Secret) string {
 		if s == nil {
@@ -41,23 +41,26 @@ func credentials(logins []scenario.Login, lookup func(name string) (string, bool
 		errs = append(errs, fmt.Errorf("login: environment variable %s is not set", s.Env))
 		return ""
 	}
-	var all []credential
 	for _, l := range logins {
 		token, user, password := get(l.Token), get(l.User), get(l.Password)
 		if l.Token != nil {
-			all = append(all, credential{ddp.ResumeParams(token), []string{token}})
+			c.params = append(c.params, ddp.ResumeParams(token))
+			c.secrets = append(c.secrets, token)
 			continue
 		}
-		all = append(all, credential{ddp.PasswordParams(user, password), []string{password, ddp.PasswordDigest(password)}})
+		c.params = append(c.params, ddp.PasswordParams(user, password))
+		c.secrets = append(c.secrets, password, ddp.PasswordDigest(password))
 	}
-	return all, errors.Join(errs...)
+	return c, errors.Join(errs...)
 }
 
-// redacted is an error without the secrets, which a server may repeat.
-func (c credential) redacted(err error) error {
-	text := err.Error()
+// redacted returns a text without the secrets, which a server may repeat, as they are or as JSON writes them.
+func (c credentials) redacted(text string) string {
 	for _, s := range c.secrets {
-		text = strings.ReplaceAll(text, s, "(secret)")
+		quoted := ddp.AppendString(nil, []byte(s))
+		for _, form := range []string{s, string(unquoted(quoted))} {
+			text = strings.ReplaceAll(text, form, "(secret)")
+		}
 	}
-	return errors.New(text)
+	return text
 }

@@ -183,7 +183,7 @@ func (s *session) gotResult(m *ddp.Message) error {
 
 func (s *session) methodFailed(o *op, answer []byte) error {
 	if o.kind == opLogin {
-		return &stepError{"refused in " + o.what, s.logins[o.secrets].redacted(serverError(answer))}
+		return &stepError{"refused in " + o.what, serverError(answer)}
 	}
 	return &stepError{"method failed in " + o.what, serverError(answer)}
 }

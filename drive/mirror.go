@@ -158,7 +158,16 @@ func sameJSON(a, b []byte) bool {
 		var x, y any
 		return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
 	}
-	x, errX := strconv.ParseFloat(string(a), 64)
-	y, errY := strconv.ParseFloat(string(b), 64)
-	return errX == nil && errY == nil && x == y
+	x, isX := number(a)
+	y, isY := number(b)
+	return isX && isY && x == y
+}
+
+func number(raw []byte) (f float64, ok bool) {
+	digits := bytes.TrimPrefix(raw, []byte("-"))
+	if len(digits) == 0 || digits[0] < '0' || digits[0] > '9' {
+		return 0, false
+	}
+	f, err := strconv.ParseFloat(string(raw), 64)
+	return f, err == nil
 }

@@ -2,6 +2,7 @@ package drive
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -103,6 +104,16 @@ type compiler struct {
 	step      int
 }
 
+// An unsound says which step cannot be done.
+type unsound struct {
+	step int
+	err  error
+}
+
+func (e *unsound) Error() string { return fmt.Sprintf("step %d: %v", e.step, e.err) }
+
+func (e *unsound) Unwrap() error { return e.err }
+
 // compile flattens a sound scenario. An error says what is unsound.
 func compile(sc *scenario.Scenario) (*program, error) {
 	scope := map[string]int{"session": sessionSlot, "load": loadSlot}
@@ -162,8 +173,12 @@ func (c *compiler) steps(steps []scenario.Step) error {
 	for i := range steps {
 		c.step++
 		at := c.step
-		if err := c.one(&steps[i]); err != nil {
-			return fmt.Errorf("step %d: %w", at, err)
+		err := c.one(&steps[i])
+		if known := new(unsound); err != nil && !errors.As(err, &known) {
+			return &unsound{at, err}
+		}
+		if err != nil {
+			return err // of a step within this one
 		}
 	}
 	return nil

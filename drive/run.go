@@ -41,18 +41,18 @@ const (
 
 // A load is one run of a scenario, shared by its sessions.
 type load struct {
-	scenario *scenario.Scenario
-	program  *program
-	url      string
-	dial     ddp.Options
-	seed     uint64
-	name     string       // unlike any other load's; those of its sessions begin with it
-	marker   []byte       // the same
-	logins   []credential // as program.logins
-	t0       time.Time
-	recorder *recorder
-	hashSeed maphash.Seed
-	failures failures
+	scenario    *scenario.Scenario
+	program     *program
+	url         string
+	dial        ddp.Options
+	seed        uint64
+	name        string // unlike any other load's; those of its sessions begin with it
+	marker      []byte // the same
+	t0          time.Time
+	recorder    *recorder
+	hashSeed    maphash.Seed
+	failures    failures
+	credentials credentials
 
 	started, over, failed, exhausted atomic.Int64
 	data, bytes, odd, actions        atomic.Int64
@@ -77,14 +77,14 @@ func newLoad(sc *scenario.Scenario, o Options) (*load, error) {
 	if _, err := ddp.ParseAddress(o.URL); err != nil {
 		return nil, err
 	}
-	logins, err := credentials(p.logins, o.Env)
+	secrets, err := findCredentials(p.logins, o.Env)
 	if err != nil {
 		return nil, fmt.Errorf("scenario %s: %w", sc.Name, err)
 	}
 	name := fmt.Sprintf("ddpgate-%08x", rand.Uint32())
 	return &load{
 		scenario: sc, program: p, url: o.URL, seed: o.Seed,
-		name: name, marker: []byte(name), logins: logins,
+		name: name, marker: []byte(name), credentials: secrets,
 		hashSeed: maphash.MakeSeed(),
 		recorder: newRecorder(p.methods, runtime.GOMAXPROCS(0)),
 		dial: ddp.Options{
@@ -240,7 +240,7 @@ func (l *load) part(sessions []*session, late int, levels []Level) *Part {
 func (l *load) fold(p *Part, s *session) {
 	if s.err != nil {
 		p.Failed++
-		l.failures.add(s.index, s.err)
+		l.failures.add(l.credentials.redacted(causeOf(s.err)), l.credentials.redacted(fmt.Sprintf("session %d: %v", s.index, s.err)))
 		s.shard.censor(histSession)
 		s.shard.censor(histWait)
 		return

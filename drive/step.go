@@ -26,7 +26,7 @@ func (s *session) begin(o *op, now time.Time) (done bool, err error) {
 		s.rest(o, now)
 		return s.waiting == forNothing, nil
 	case opLogin:
-		return false, s.call(o, s.logins[o.secrets].params, now)
+		return false, s.call(o, s.credentials.params[o.secrets], now)
 	case opCall:
 		if s.pause(o.pause, now); s.waiting == forPause {
 			return false, nil
