@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"io"
-	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -63,35 +62,12 @@ func (o Comment) link(text string) string {
 	return "[" + text + "](<" + strings.NewReplacer("<", "%3C", ">", "%3E").Replace(u.String()) + ">)"
 }
 
-// facts are what a reviewer asks next: whether something held the runs back, and what they could have shown.
+// facts are what a reviewer asks next: what the runs could have shown at all.
 func (o Comment) facts(c Comparison) []fact {
-	all := []fact{{"limited by", limits(c)}}
-	if c.compared() {
-		all = append(all, fact{"visible", smallest(c.Verdict)})
+	if !c.compared() {
+		return nil
 	}
-	return slices.DeleteFunc(all, func(f fact) bool { return f.text == "" })
-}
-
-// limits says what limited how many runs, other than the app.
-func limits(c Comparison) string {
-	by, runs := make(map[string]int), 0
-	for _, name := range c.scenarios() {
-		for _, a := range c.arms(name) {
-			for _, r := range a.runs {
-				if runs++; r.LimitedBy != "" && r.LimitedBy != "none" {
-					by[r.LimitedBy]++
-				}
-			}
-		}
-	}
-	if runs == 0 {
-		return ""
-	}
-	var parts []string
-	for _, what := range slices.Sorted(maps.Keys(by)) {
-		parts = append(parts, fmt.Sprintf("%s in %d of %s", what, by[what], plural(runs, "run")))
-	}
-	return or(strings.Join(parts, ", "), "nothing, in "+plural(runs, "run"))
+	return slices.DeleteFunc([]fact{{"visible", smallest(c.Verdict)}}, func(f fact) bool { return f.text == "" })
 }
 
 // smallest says which changes the runs could have shown, from the metric that is measured best to the one measured worst.

@@ -47,6 +47,11 @@ func (c *command) action() (*action, error) {
 		a.job = job
 		err = a.inputs.check(job)
 	}
+	if err == nil && a.directory != "" {
+		if err = os.Chdir(a.directory); err != nil {
+			err = fmt.Errorf("input working-directory: %w", err)
+		}
+	}
 	if err == nil {
 		a.dir, err = os.MkdirTemp(c.Env("RUNNER_TEMP"), "ddpgate-")
 	}
@@ -69,8 +74,8 @@ type outcome struct {
 // measure runs what is asked for, as the command line would. Nothing that it prints is a command to the runner.
 func (a *action) measure(ctx context.Context) outcome {
 	var came outcome
-	args := a.args(a.record())
 	sub := command{Stdin: a.Stdin, Stdout: a.Stdout, Stderr: a.Stdout, Env: a.Env, heard: &came.heard}
+	args := a.args(a.record(), a.pairs())
 	unmute := a.step.Mute()
 	fmt.Fprintf(a.Stdout, "$ ddpgate %s\n\n", strings.Join(args, " "))
 	came.code = sub.Main(ctx, args)
@@ -83,6 +88,13 @@ func (a *action) measure(ctx context.Context) outcome {
 		came.shown.Verdict = &gate.Verdict{Outcome: gate.Unmeasured, Reason: reason}
 	}
 	return came
+}
+
+// pairs says whether head is held against a second arm. A configuration that cannot be read has none: the run says what is wrong.
+func (a *action) pairs() bool {
+	reader := command{global: global{Config: a.config}}
+	cfg, err := reader.load()
+	return a.baseApp != "" || err == nil && cfg.Base != nil && (a.url == "" || a.app != "")
 }
 
 // tell says what came of it in every place that there is, and returns the exit code, which none of them changes: only a label can
@@ -183,6 +195,7 @@ func (a *action) outputs(came outcome) error {
 		output, name string
 		write        func(io.Writer) error
 	}{
+		{"report-html", "report.html", func(w io.Writer) error { return report.HTML(w, shown) }},
 		{"report-markdown", "report.md", func(w io.Writer) error { return report.Markdown(w, shown) }},
 		{"summary-json", "summary.json", func(w io.Writer) error { return printJSON(w, shown.Verdict) }},
 	} {

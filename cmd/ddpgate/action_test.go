@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -136,6 +137,9 @@ func TestTheActionTellsItsVerdict(t *testing.T) {
 			}
 			if b, err := os.ReadFile(j.output("report-markdown")); err != nil || !bytes.HasPrefix(b, []byte(tc.first)) {
 				t.Errorf("report-markdown: %s, %v", b, err)
+			}
+			if b, err := os.ReadFile(j.output("report-html")); err != nil || !bytes.Contains(b, []byte("<!doctype html>")) && !bytes.Contains(b, []byte("<!DOCTYPE html>")) {
+				t.Errorf("report-html: %.100s, %v", b, err)
 			}
 		})
 	}
@@ -292,6 +296,7 @@ func TestMistakesAreToldWhereTheyAre(t *testing.T) {
 		"a baseline without a key":  {map[string]string{"UPDATE_BASELINE": "true"}, "", `input update-baseline: it needs the key`},
 		"a configuration at fault":  {nil, "runs: {min: 1}\nscenaros: []\n", `::error col=1,file=ddpgate.yml,line=2::ddpgate.yml:2:1: unknown key`},
 		"one that is not there yet": {map[string]string{"CONFIG": "nowhere.yml"}, "", `nowhere.yml`},
+		"a directory that is none":  {map[string]string{"WORKING_DIRECTORY": "nowhere"}, "", `input working-directory: chdir nowhere`},
 		"runs that are no number":   {map[string]string{"RUNS": "many"}, "", `--runs`},
 		"an unknown scenario":       {map[string]string{"SCENARIOS": "tasks-reactiv"}, "", `did you mean "tasks-reactive"?`},
 		"an unknown metric":         {map[string]string{"THRESHOLDS": "cpu_second: 10%"}, "", `did you mean "cpu_seconds"?`},
@@ -337,21 +342,38 @@ func TestInputsBecomeACommandLine(t *testing.T) {
 	env := map[string]string{
 		"CONFIG": "perf.yml", "APP": "node main.js", "URL": "http://127.0.0.1:3000", "BASE_APP": "node base.js", "SCENARIOS": "tasks-reactive,\n chat.yml ",
 		"RUNS": "5", "MAX_RUNS": "9", "THRESHOLDS": "ram: 10%\ntime = 5%, ok=1%", "CONFIDENCE": "0.95", "BUDGET": "45m", "STORE": "dir:x",
-		"INCONCLUSIVE": "fail", "WORKING_DIRECTORY": "apps/chat", "BASELINE": "main", "UPDATE_BASELINE": "true",
+		"INCONCLUSIVE": "fail", "BASELINE": "main", "UPDATE_BASELINE": "true",
 	}
 	i := readInputs(func(k string) string { return env[strings.TrimPrefix(k, inputPrefix)] })
 	if err := i.check(github.Job{}); err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"--chdir=apps/chat", "--config=perf.yml", "run", "--out=r.json", "--head-app=node main.js", "--base-app=node base.js",
+	want := []string{"--config=perf.yml", "run", "--out=r.json", "--head-app=node main.js", "--base-app=node base.js",
 		"--url=http://127.0.0.1:3000", "--runs=5", "--max-runs=9", "--budget=45m", "--confidence=0.95", "--inconclusive=fail", "--store=dir:x",
 		"--save-baseline=main", "--threshold=ram=10%", "--threshold=time=5%", "--threshold=ok=1%", "--", "tasks-reactive", "chat.yml"}
-	if got := i.args("r.json"); !slices.Equal(got, want) {
+	if got := i.args("r.json", true); !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
 	maps.DeleteFunc(env, func(k, _ string) bool { return k != "BASELINE" })
 	i = readInputs(func(k string) string { return env[strings.TrimPrefix(k, inputPrefix)] })
-	if got, want := i.args("r.json"), []string{"run", "--out=r.json", "--inconclusive=warn", "--baseline=main"}; !slices.Equal(got, want) {
+	if got, want := i.args("r.json", false), []string{"run", "--out=r.json", "--inconclusive=warn", "--baseline=main"}; !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}
+
+// TestActionYMLAndTheCommandAgree: what action.yml hands on is what is read, no more and no less.
+func TestActionYMLAndTheCommandAgree(t *testing.T) {
+	text, err := os.ReadFile("../../action.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := make(map[string]bool)
+	readInputs(func(k string) string { asked[k] = true; return "" })
+	handed := make(map[string]bool)
+	for _, m := range regexp.MustCompile(`(?m)^ +(DDPGATE_INPUT_[A-Z_]+):`).FindAllStringSubmatch(string(text), -1) {
+		handed[m[1]] = true
+	}
+	if !maps.Equal(asked, handed) {
+		t.Errorf("read: %v\nhanded on: %v", slices.Sorted(maps.Keys(asked)), slices.Sorted(maps.Keys(handed)))
 	}
 }

@@ -85,15 +85,14 @@ func (i *inputs) check(job github.Job) error {
 	return errors.Join(faults...)
 }
 
-// args is the command line that does what is asked for.
-func (i *inputs) args(out string) []string {
+// args is the command line that does what is asked for, but for the directory. Where there are pairs, the baseline is only written.
+func (i *inputs) args(out string, pairs bool) []string {
 	var args []string
 	flag := func(name, value string) {
 		if value != "" {
 			args = append(args, "--"+name+"="+value)
 		}
 	}
-	flag("chdir", i.directory)
 	flag("config", i.config)
 	args = append(args, "run", "--out="+out)
 	flag("head-app", i.app)
@@ -108,7 +107,7 @@ func (i *inputs) args(out string) []string {
 	if i.updateBaseline == "true" {
 		flag("save-baseline", i.baseline)
 	}
-	if i.baseApp == "" {
+	if !pairs {
 		flag("baseline", i.baseline)
 	}
 	thresholds, _ := i.thresholdFlags() // checked
