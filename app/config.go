@@ -25,6 +25,8 @@ type Config struct {
 	Services []Service `yaml:"services,omitempty"`
 	// Reset is a command that runs to its end when the services are ready and before the app starts, in the working directory.
 	Reset []string `yaml:"reset,omitempty"`
+	// Node is whether the app's Node is to tell of itself: collections, event loop, heap.
+	Node bool `yaml:"node,omitempty"`
 	// Version names the build under test.
 	Version Version `yaml:"version,omitempty"`
 }

@@ -37,6 +37,9 @@ func (c Config) Validate() error {
 	if c.Version.Text != "" && len(c.Version.Command) > 0 {
 		fault("version: both a text and a command")
 	}
+	if c.Node && len(c.Command) == 0 {
+		fault("node: Node's own figures are those of an app that is started by a command")
+	}
 	if c.Ready < 0 {
 		fault("ready %v: a time cannot be negative", c.Ready)
 	}

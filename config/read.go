@@ -58,6 +58,9 @@ func base(n strictyaml.Node, head *app.Config) *app.Config {
 	b := *head
 	b.Env, b.Roles = maps.Clone(b.Env), maps.Clone(b.Roles)
 	n.Decode(&b)
+	if b.Node != head.Node {
+		n.Field("node").Fault("Node's own figures are taken in both arms or in none: taking them costs time")
+	}
 	if reflect.DeepEqual(&b, head) {
 		n.Fault("base is the same as app; to test one build against itself, run with --aa")
 	}

@@ -29,6 +29,7 @@ func (s *seen) fold(sc scenario.Scenario) (record.Run, error) {
 		run.Metrics["startup"] = s.startup
 	}
 	load := s.usage.Between(s.begun, s.ended)
+	s.foldNode(&run, load)
 	s.limit(&run, load)
 	s.foldUsage(&run, load)
 	run.Metered = s.metered
@@ -162,6 +163,9 @@ func (s *seen) foldSeries(run *record.Run, load meter.Usage) {
 	run.Series = map[string][]float64{"t": load.T}
 	for name, role := range load.Roles {
 		run.Series[name+".cpu"], run.Series[name+".ram"] = role.CPU, role.RAM
+	}
+	for name, points := range s.nodeSeries {
+		run.Series["node."+name] = points
 	}
 	run.Series["sessions"] = levels(s.part.Active, load.T, s.part.Start.Sub(load.Start).Seconds())
 }

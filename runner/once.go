@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"os"
 	"strings"
 	"time"
 
@@ -15,7 +16,7 @@ import (
 
 // settleTime is how long after the last disconnect the settled memory is read: long enough for sockets to close and for what a
 // collector does when it is idle, and the same for every run.
-const settleTime = 1500 * time.Millisecond
+const settleTime = time.Second
 
 // outputLines is how many of the app's last lines a failed run keeps.
 const outputLines = 40
@@ -36,8 +37,11 @@ type seen struct {
 	exit         *app.Exit         // of an app that ended unasked
 	metered      map[string]string // by role, how
 	refused      error             // why nothing was driven: what is to be metered is not there
-	loop         float64           // share of the load in which Node's event loop was busy, 0 if that is not known
-	stopped      error             // why the run was cut short
+	server       int               // the process that is the app proper
+	nodeDir      string            // where Node tells of itself, empty where it was not asked to
+	nodeSeries   map[string][]float64
+	loop         float64 // share of the load in which Node's event loop was busy, 0 if that is not known
+	stopped      error   // why the run was cut short
 }
 
 // once makes one run: it starts the app, drives the load, waits for the app to settle and stops it. It always comes back with
@@ -45,11 +49,19 @@ type seen struct {
 func (w *work) once(ctx context.Context, j job, tell teller) (m measured, err error) {
 	begun := time.Now()
 	tell(Starting, drive.Progress{})
-	a, err := app.Start(ctx, j.arm.App, j.arm.Options)
+	c, dir, err := instrumented(j.arm)
+	if dir != "" {
+		defer os.RemoveAll(dir)
+	}
+	if err != nil {
+		return measured{}, err
+	}
+	a, err := app.Start(ctx, c, j.arm.Options)
 	if err != nil {
 		return unstarted(ctx, begun, err), nil
 	}
 	s, err := w.observe(ctx, j, a, tell)
+	s.nodeDir = dir
 	output := a.Output(outputLines)
 	// The app is stopped even when the run was cut short, and then as patiently as ever.
 	err = errors.Join(err, a.Stop(context.WithoutCancel(ctx)))
@@ -103,6 +115,7 @@ func refused(begun time.Time, why error) record.Run {
 // observe drives and meters an app that is ready. An error is one of this program, not of the app.
 func (w *work) observe(ctx context.Context, j job, a *app.App, tell teller) (s seen, err error) {
 	s.startup, s.started = a.Startup()
+	s.server = server(a)
 	m, err := meter.Start(context.WithoutCancel(ctx), meter.Options{}, targets(j.arm.App, a)...)
 	if err == nil {
 		err = m.Absent()

@@ -65,6 +65,9 @@ func (p Plan) Check() error {
 	default:
 		fault("the arms of a record are %s alone, or %s and %s", record.Head, record.Base, record.Head)
 	}
+	if n := len(p.Arms); n == 2 && p.Arms[0].App.Node != p.Arms[1].App.Node {
+		fault("node: Node's own figures are taken in one arm and not in the other, and taking them costs time")
+	}
 	if len(p.Scenarios) == 0 {
 		fault("no scenario to run")
 	}

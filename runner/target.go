@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -45,6 +46,16 @@ func parts(c app.Config, p app.Process) []meter.Target {
 		found = append(found, meter.Target{Role: "db", PID: p.PID, Reaper: p.Reaper, Match: `(^|/)mongod( |$)`, Optional: true})
 	}
 	return found
+}
+
+// server returns the process that is the app proper, 0 for one that was not started here.
+func server(a *app.App) int {
+	for _, p := range a.Processes() {
+		if p.Role == roleApp {
+			return cmp.Or(p.Server, p.PID)
+		}
+	}
+	return 0
 }
 
 // metered says how each process was metered, for the record.
