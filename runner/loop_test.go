@@ -213,7 +213,7 @@ func TestBudget(t *testing.T) {
 		pace   time.Duration // what a run really takes
 		want   string
 	}{
-		// A run is guessed at 63 s: three fit into each scenario of a budget of 400 s.
+		// A run is guessed at 62.5 s: three fit into each scenario of a budget of 400 s.
 		{"as guessed", 400 * time.Second, time.Minute, "a3 b3"},
 		{"slower than guessed: later scenarios keep their share", 400 * time.Second, 90 * time.Second, "a2 b2"},
 		{"an app that hangs is cut off", 150 * time.Second, time.Hour, "a1"},
