@@ -188,25 +188,40 @@ func (j *judgement) alone(s *record.Scenario) {
 
 // metrics returns what either side measured, and what the policy names, in the order of reports.
 func (j *judgement) metrics(base, head side) []metric.Def {
-	found := make(map[string]bool)
-	for name := range j.policy.Thresholds {
-		found[name] = true
-	}
+	names := slices.Collect(maps.Keys(j.policy.Thresholds))
 	for _, s := range []side{base, head} {
 		for _, r := range s.runs {
-			for name := range r.Metrics {
-				found[name] = true
-			}
+			names = unite(names, r.Metrics)
 		}
-		if s.sessions.Of > 0 {
-			found["ok"] = true
+		if s.sessions.Of > 0 && !slices.Contains(names, "ok") {
+			names = append(names, "ok")
 		}
 	}
+	slices.SortFunc(names, metric.Compare)
 	var defs []metric.Def
-	for _, name := range slices.SortedFunc(maps.Keys(found), metric.Compare) {
+	for _, name := range names {
 		if def, ok := metric.Lookup(name); ok {
 			defs = append(defs, def)
 		}
 	}
 	return defs
+}
+
+// unite adds the names of a run's metrics. Most runs have those that the runs before them had, which is soon seen.
+func unite(names []string, metrics map[string]float64) []string {
+	known := 0
+	for _, name := range names {
+		if _, ok := metrics[name]; ok {
+			known++
+		}
+	}
+	if known == len(metrics) {
+		return names
+	}
+	for name := range metrics {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }

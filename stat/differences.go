@@ -1,6 +1,9 @@
 package stat
 
-import "slices"
+import (
+	"math/bits"
+	"slices"
+)
 
 func ascending(x []float64) []float64 {
 	sorted := slices.Clone(x)
@@ -8,11 +11,15 @@ func ascending(x []float64) []float64 {
 	return sorted
 }
 
-// differences returns all head - base of two ascending samples, ascending: it merges one row for each head.
-func differences(base, head []float64) []float64 {
+// differences returns all head - base of two ascending samples, ascending: it merges one row for each head. It works in scratch,
+// which it returns for the next time; the differences are not in it.
+func differences(base, head, scratch []float64) (diffs, used []float64) {
 	n, m := len(head), len(base)
-	space := make([]float64, 2*n*m)
-	from, to := space[:n*m], space[n*m:]
+	diffs, scratch = make([]float64, n*m), slices.Grow(scratch[:0], n*m)[:n*m]
+	from, to := diffs, scratch
+	if bits.Len(uint(n-1))%2 == 1 { // so many merges
+		from, to = to, from
+	}
 	for i, h := range head {
 		row := from[i*m : (i+1)*m]
 		for j := range row {
@@ -26,7 +33,7 @@ func differences(base, head []float64) []float64 {
 		}
 		from, to = to, from
 	}
-	return from
+	return diffs, scratch
 }
 
 // merge fills to with two ascending parts.

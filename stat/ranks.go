@@ -19,7 +19,8 @@ type RankShift struct {
 // Ranks compares samples by ranks. It keeps the distributions that it has counted out, one for each pair of sizes. It is for one
 // goroutine at a time; the zero value is ready.
 type Ranks struct {
-	untied map[[2]int][]float64
+	untied  map[[2]int][]float64
+	scratch []float64
 }
 
 // HodgesLehmann returns the shift from base to head. Ties between the sides count against whatever is to be shown.
@@ -28,7 +29,8 @@ func (r *Ranks) HodgesLehmann(base, head []float64) RankShift {
 		return RankShift{Estimate: math.NaN()}
 	}
 	base, head = ascending(base), ascending(head)
-	diffs := differences(base, head)
+	var diffs []float64
+	diffs, r.scratch = differences(base, head, r.scratch)
 	return RankShift{Estimate: middle(diffs), diffs: diffs, null: r.null(base, head)}
 }
 
@@ -37,7 +39,8 @@ func HodgesLehmannEstimate(base, head []float64) float64 {
 	if len(base) == 0 || len(head) == 0 {
 		return math.NaN()
 	}
-	return middle(differences(ascending(base), ascending(head)))
+	diffs, _ := differences(ascending(base), ascending(head), nil)
+	return middle(diffs)
 }
 
 // Above returns the chance of differences as high if the true shift were theta.
