@@ -70,7 +70,7 @@ type play struct {
 
 const patience = 20 * time.Second
 
-func (p *play) run(on func(*testing.T, http.Handler) network) {
+func (p *play) run(on func(testing.TB, http.Handler) network) {
 	p.serving.Add(1)
 	n := on(p.t, http.HandlerFunc(p.serve))
 	p.start = time.Now()

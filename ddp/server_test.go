@@ -168,7 +168,7 @@ type network struct {
 }
 
 // serve runs a server until the test ends.
-func serve(t *testing.T, l net.Listener, handler http.Handler) {
+func serve(t testing.TB, l net.Listener, handler http.Handler) {
 	t.Helper()
 	server := &http.Server{Handler: handler}
 	var serving sync.WaitGroup
@@ -180,14 +180,14 @@ func serve(t *testing.T, l net.Listener, handler http.Handler) {
 }
 
 // overTCP runs a server on a port of this machine.
-func overTCP(t *testing.T, handler http.Handler) network {
+func overTCP(t testing.TB, handler http.Handler) network {
 	t.Helper()
 	l := listen(t, "127.0.0.1:0")
 	serve(t, l, handler)
 	return network{address: "http://" + l.Addr().String()}
 }
 
-func listen(t *testing.T, address string) net.Listener {
+func listen(t testing.TB, address string) net.Listener {
 	t.Helper()
 	l, err := net.Listen("tcp", address)
 	if err != nil {
@@ -197,7 +197,7 @@ func listen(t *testing.T, address string) net.Listener {
 }
 
 // overPipe runs a server that is reached in memory, so that all of it can stand in a bubble whose time is not ours.
-func overPipe(t *testing.T, handler http.Handler) network {
+func overPipe(t testing.TB, handler http.Handler) network {
 	t.Helper()
 	l := &pipeListener{conns: make(chan net.Conn), closed: make(chan struct{})}
 	serve(t, l, handler)
@@ -334,7 +334,7 @@ func endedWith(err error, cause Cause) bool {
 }
 
 // upgraded serves connections from behind their greeting.
-func upgraded(t *testing.T, w way, server func(ws *peer)) http.Handler {
+func upgraded(t testing.TB, w way, server func(ws *peer)) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		ws, err := upgrade(rw, r, w.extension())
 		if err != nil {
