@@ -41,33 +41,34 @@ func TestTheCompositeAction(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			s := newStage(t)
-			s.copy("testdata/workflows/gate.yml", filepath.Join(s.dir, ".github/workflows/gate.yml"))
-			s.copy("testdata/ddpgate.yml", filepath.Join(s.dir, "ddpgate.yml"))
-			s.commit(s.dir)
-			s.remote()
-			s.env = append(s.env, "CASE_CONFIG="+tc.config, "CASE_APP="+tc.app, "CASE_BASE_APP="+tc.base, "CASE_SCENARIOS="+tc.scenarios,
-				"CASE_RUNS="+tc.runs, "CASE_THRESHOLDS="+tc.thresholds, "CASE_INCONCLUSIVE="+tc.inconclusive)
-			log, ok := s.play("pull_request", ofPull(tc.from), ".github/workflows/gate.yml")
-			if !ok {
-				t.Fatalf("act failed:\n%s", log)
-			}
-			got := s.readBack()
-			if got.Outcome != tc.outcome || got.Outputs["verdict"] != tc.verdict || got.Outputs["regressions"] != tc.regressions {
-				t.Errorf("%s, outputs %v, want %s with verdict %s and %s regressions:\n%s", got.Outcome, got.Outputs, tc.outcome, tc.verdict, tc.regressions, log)
-			}
-			if !strings.Contains(got.summary, tc.summary) {
-				t.Errorf("summary:\n%s\nwant %q", got.summary, tc.summary)
-			}
-			if all := s.comments(); tc.comment == "" && len(all) > 0 || tc.comment != "" && (len(all) != 1 || !strings.HasPrefix(all[0], tc.comment)) {
-				t.Errorf("comments %q, want %q:\n%s", all, tc.comment, log)
-			}
-			if !strings.Contains(log, tc.log) {
-				t.Errorf("no %q in the log:\n%s", tc.log, log)
-			}
-			if found, _ := exec.Command("find", s.dir, s.home, s.artifacts, "-name", "pwned*").Output(); len(found) > 0 {
-				t.Errorf("an input was obeyed: %s", found)
-			}
+			inQuiet(t, func(s *stage) {
+				s.copy("testdata/workflows/gate.yml", filepath.Join(s.dir, ".github/workflows/gate.yml"))
+				s.copy("testdata/ddpgate.yml", filepath.Join(s.dir, "ddpgate.yml"))
+				s.commit(s.dir)
+				s.remote()
+				s.env = append(s.env, "CASE_CONFIG="+tc.config, "CASE_APP="+tc.app, "CASE_BASE_APP="+tc.base, "CASE_SCENARIOS="+tc.scenarios,
+					"CASE_RUNS="+tc.runs, "CASE_THRESHOLDS="+tc.thresholds, "CASE_INCONCLUSIVE="+tc.inconclusive)
+				if !s.play("pull_request", ofPull(tc.from), ".github/workflows/gate.yml") {
+					s.errorf("act failed")
+					return
+				}
+				got := s.readBack()
+				if got.Outcome != tc.outcome || got.Outputs["verdict"] != tc.verdict || got.Outputs["regressions"] != tc.regressions {
+					s.errorf("%s, outputs %v, want %s with verdict %s and %s regressions", got.Outcome, got.Outputs, tc.outcome, tc.verdict, tc.regressions)
+				}
+				if !strings.Contains(got.summary, tc.summary) {
+					s.errorf("summary:\n%s\nwant %q", got.summary, tc.summary)
+				}
+				if all := s.comments(); tc.comment == "" && len(all) > 0 || tc.comment != "" && (len(all) != 1 || !strings.HasPrefix(all[0], tc.comment)) {
+					s.errorf("comments %q, want %q", all, tc.comment)
+				}
+				if !strings.Contains(s.log, tc.log) {
+					s.errorf("no %q in the log", tc.log)
+				}
+				if found, _ := exec.Command("find", s.dir, s.home, s.artifacts, "-name", "pwned*").Output(); len(found) > 0 {
+					s.errorf("an input was obeyed: %s", found)
+				}
+			})
 		})
 	}
 }
@@ -122,19 +123,19 @@ func TestThePullRequestWorkflow(t *testing.T) {
 		ok             bool
 	}{"green": {"", "### ✅ Pass: ", true}, "red": {"--cpu 8ms", "### ❌ Regression: cpu\\_seconds of tiny", false}} {
 		t.Run(name, func(t *testing.T) {
-			s := newStage(t)
-			s.meteors(tc.flags)
-			s.shown("pull-request.yml")
-			log, ok := s.play("pull_request", ofPull(ownRepository), ".github/workflows/pull-request.yml")
-			if ok != tc.ok {
-				t.Errorf("went well: %v, want %v:\n%s", ok, tc.ok, log)
-			}
-			if all := s.comments(); len(all) != 1 || !strings.HasPrefix(all[0], tc.comment) {
-				t.Errorf("comments %q, want %q:\n%s", all, tc.comment, log)
-			}
-			if !s.has("performance/record.json") || !s.has("performance/report.md") {
-				t.Error("the record and its report were not kept")
-			}
+			inQuiet(t, func(s *stage) {
+				s.meteors(tc.flags)
+				s.shown("pull-request.yml")
+				if ok := s.play("pull_request", ofPull(ownRepository), ".github/workflows/pull-request.yml"); ok != tc.ok {
+					s.errorf("went well: %v, want %v", ok, tc.ok)
+				}
+				if all := s.comments(); len(all) != 1 || !strings.HasPrefix(all[0], tc.comment) {
+					s.errorf("comments %q, want %q", all, tc.comment)
+				}
+				if !s.has("performance/record.json") || !s.has("performance/report.html") {
+					s.errorf("the record and its report were not kept")
+				}
+			})
 		})
 	}
 }
@@ -142,35 +143,37 @@ func TestThePullRequestWorkflow(t *testing.T) {
 // TestTheForksWorkflows plays both halves: the one without rights is red and writes nothing, the other comments, and again when it is
 // green.
 func TestTheForksWorkflows(t *testing.T) {
-	s := newStage(t)
-	s.meteors("--cpu 8ms")
-	s.stubMeteorOnPath()
-	s.openPull(fork)
-	s.shown("fork.yml", "fork-comment.yml")
-	halves := func(want bool) {
-		t.Helper()
-		log, ok := s.play("pull_request", ofPull(fork), ".github/workflows/fork.yml")
-		if ok != want || s.Count("POST", "/") > s.Count("POST", "/graphql") && len(s.comments()) == 0 {
-			t.Fatalf("went well: %v, want %v:\n%s", ok, want, log)
+	inQuiet(t, func(s *stage) {
+		s.meteors("--cpu 8ms")
+		s.stubMeteorOnPath()
+		s.openPull(fork)
+		s.shown("fork.yml", "fork-comment.yml")
+		s.halves(false, "### ❌ Regression: cpu\\_seconds of tiny")
+		if checks := s.Checks(); len(checks) != 1 || checks[0]["conclusion"] != "failure" || checks[0]["head_sha"] != headSHA {
+			s.errorf("checks %v", checks)
 		}
-		if !s.has("ddpgate-record/record.json") {
-			t.Fatalf("no record was handed on:\n%s", log)
-		}
-		if log, ok := s.play("workflow_run", ofRun(fork), ".github/workflows/fork-comment.yml"); !ok {
-			t.Fatalf("the second half failed:\n%s", log)
-		}
+		s.write(filepath.Join(s.checkouts, "head/app.flags"), "")
+		s.halves(true, "### ✅ Resolved: ")
+	})
+}
+
+// halves plays the half that measures, which writes nothing, and the half that comments.
+func (s *stage) halves(green bool, comment string) {
+	before := s.comments()
+	if ok := s.play("pull_request", ofPull(fork), ".github/workflows/fork.yml"); ok != green {
+		s.errorf("went well: %v, want %v", ok, green)
 	}
-	halves(false)
-	if all := s.comments(); len(all) != 1 || !strings.HasPrefix(all[0], "### ❌ Regression: cpu\\_seconds of tiny") {
-		t.Errorf("comments %q, want the regression", all)
+	if after := s.comments(); len(after) != len(before) {
+		s.errorf("the half without rights wrote %q", after)
 	}
-	if checks := s.Checks(); len(checks) != 1 || checks[0]["conclusion"] != "failure" || checks[0]["head_sha"] != headSHA {
-		t.Errorf("checks %v", checks)
+	if !s.has("ddpgate-record/record.json") {
+		s.errorf("no record was handed on")
 	}
-	s.write(filepath.Join(s.checkouts, "head/app.flags"), "")
-	halves(true)
-	if all := s.comments(); len(all) != 1 || !strings.HasPrefix(all[0], "### ✅ Resolved: ") {
-		t.Errorf("comments %q, want the one, resolved", all)
+	if !s.play("workflow_run", ofRun(fork), ".github/workflows/fork-comment.yml") {
+		s.errorf("the second half failed")
+	}
+	if all := s.comments(); len(all) != 1 || !strings.HasPrefix(all[0], comment) {
+		s.errorf("comments %q, want %q", all, comment)
 	}
 }
 
@@ -183,31 +186,37 @@ func (s *stage) stubMeteorOnPath() {
 }
 
 func TestTheNightlyWorkflow(t *testing.T) {
-	s := newStage(t)
-	s.meteors("")
-	s.shown("nightly.yml")
-	origin := filepath.Join(s.home, "origin.git")
-	s.exec(s.dir, "git", "init", "-q", "--bare", origin)
-	s.exec(s.dir, "git", "config", "--global", "url.file://"+origin+".insteadOf", "https://github.com/"+ownRepository)
-	s.exec(s.dir, "git", "push", "-q", "origin", "HEAD")
-	log, ok := s.play("schedule", `{"schedule": "23 3 * * *"}`, ".github/workflows/nightly.yml")
-	if !ok || !s.has("performance-nightly/record.json") {
-		t.Fatalf("it failed, or kept no record:\n%s", log)
-	}
-	s.exec(origin, "git", "rev-parse", "--verify", "-q", "refs/heads/ddpgate-baselines")
-	if len(s.comments()) > 0 {
-		t.Errorf("comments %q", s.comments())
-	}
-	for _, arm := range []string{"base", "head"} { // a night that cannot be measured writes nothing and is red
-		s.write(filepath.Join(s.checkouts, arm, "app.flags"), "--no-such-flag")
-	}
-	before, _ := exec.Command("git", "-C", origin, "rev-parse", "ddpgate-baselines").Output()
-	if log, ok := s.play("schedule", `{"schedule": "23 3 * * *"}`, ".github/workflows/nightly.yml"); ok {
-		t.Errorf("an app that does not start went well:\n%s", log)
-	}
-	if after, _ := exec.Command("git", "-C", origin, "rev-parse", "ddpgate-baselines").Output(); string(after) != string(before) {
-		t.Error("what could not be measured became a baseline")
-	}
+	inQuiet(t, func(s *stage) {
+		s.meteors("")
+		s.shown("nightly.yml")
+		origin := filepath.Join(s.home, "origin.git")
+		s.exec(s.dir, "git", "init", "-q", "--bare", origin)
+		s.exec(s.dir, "git", "config", "--global", "url.file://"+origin+".insteadOf", "https://github.com/"+ownRepository)
+		s.exec(s.dir, "git", "push", "-q", "origin", "HEAD")
+		written := func() string {
+			out, _ := exec.Command("git", "-C", origin, "rev-parse", "--verify", "-q", "refs/heads/ddpgate-baselines").Output()
+			return string(out)
+		}
+		if ok := s.play("schedule", `{"schedule": "23 3 * * *"}`, ".github/workflows/nightly.yml"); !ok || !s.has("performance-nightly/record.json") {
+			s.errorf("it failed, or kept no record")
+		}
+		before := written()
+		if before == "" {
+			s.errorf("no baseline was written")
+		}
+		for _, arm := range []string{"base", "head"} { // a night that cannot be measured writes nothing and is red
+			s.write(filepath.Join(s.checkouts, arm, "app.flags"), "--no-such-flag")
+		}
+		if s.play("schedule", `{"schedule": "23 3 * * *"}`, ".github/workflows/nightly.yml") {
+			s.errorf("an app that does not start went well")
+		}
+		if written() != before {
+			s.errorf("what could not be measured became a baseline")
+		}
+		if all := s.comments(); len(all) > 0 {
+			s.errorf("comments %q", all)
+		}
+	})
 }
 
 func TestTheReleaseWorkflow(t *testing.T) {
@@ -216,9 +225,8 @@ func TestTheReleaseWorkflow(t *testing.T) {
 	s.copy(filepath.Join(root, ".goreleaser.yaml"), filepath.Join(s.dir, ".goreleaser.yaml"))
 	s.commit(s.dir)
 	s.remote()
-	log, ok := s.play("push", `{"ref": "refs/tags/v1.2.0"}`, ".github/workflows/release.yml")
-	if !ok {
-		t.Fatalf("it failed:\n%s", log)
+	if !s.play("push", `{"ref": "refs/tags/v1.2.0"}`, ".github/workflows/release.yml") {
+		t.Fatalf("it failed:\n%s", s.log)
 	}
 	attested, err := os.ReadFile(filepath.Join(s.artifacts, "attested"))
 	if err != nil || strings.Count(string(attested), "ddpgate_1.2.0_") != 4 {
@@ -227,17 +235,39 @@ func TestTheReleaseWorkflow(t *testing.T) {
 	if err := os.Remove(filepath.Join(s.dir, ".goreleaser.yaml")); err != nil {
 		t.Fatal(err)
 	}
-	if log, ok := s.play("push", `{"ref": "refs/tags/v1.2.1"}`, ".github/workflows/release.yml"); ok {
-		t.Errorf("a release that cannot be built went well:\n%s", log)
+	if s.play("push", `{"ref": "refs/tags/v1.2.1"}`, ".github/workflows/release.yml") {
+		t.Errorf("a release that cannot be built went well:\n%s", s.log)
 	}
 }
 
-// TestThisRepositoryGatesItself plays this repository's own workflow on a copy of it, with a load of half a second.
+// TestThisRepositoryGatesItself plays this repository's own workflows on a copy of it, with a load of half a second.
 func TestThisRepositoryGatesItself(t *testing.T) {
-	s := newStage(t)
+	inQuiet(t, func(s *stage) {
+		s.copyOfThis()
+		for _, name := range []string{"GOCACHE", "GOMODCACHE", "GOPATH"} {
+			out, err := exec.Command("go", "env", name).Output()
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.env = append(s.env, name+"="+strings.TrimSpace(string(out)))
+		}
+		s.env = append(s.env, "GOFLAGS=-buildvcs=false")
+		if ok := s.play("pull_request", ofPull(ownRepository), ".github/workflows/performance.yml"); !ok || !s.has("ddpgate-record/record.json") {
+			s.errorf("it failed, or handed no record on")
+			return
+		}
+		s.openPull(ownRepository)
+		if !s.play("workflow_run", ofRun(ownRepository), ".github/workflows/performance-comment.yml") || len(s.comments()) != 1 {
+			s.errorf("comments %q, want one", s.comments())
+		}
+	})
+}
+
+// copyOfThis makes the stage's repository a copy of this one, with a load of half a second at an address that is free.
+func (s *stage) copyOfThis() {
 	files, err := exec.Command("git", "-C", root, "ls-files", "-z", "--cached", "--others", "--exclude-standard").Output()
 	if err != nil {
-		t.Fatal(err)
+		s.t.Fatal(err)
 	}
 	for _, file := range strings.Split(strings.TrimRight(string(files), "\x00"), "\x00") {
 		if info, err := os.Lstat(filepath.Join(root, file)); err == nil && info.Mode().IsRegular() {
@@ -248,7 +278,7 @@ func TestThisRepositoryGatesItself(t *testing.T) {
 	gate := filepath.Join(s.dir, ".github/workflows/performance.yml")
 	text, err := os.ReadFile(gate)
 	if err != nil {
-		t.Fatal(err)
+		s.t.Fatal(err)
 	}
 	s.write(gate, strings.ReplaceAll(string(text), ":3000", ":21876"))
 	s.exec(s.dir, "git", "init", "-q")
@@ -257,20 +287,4 @@ func TestThisRepositoryGatesItself(t *testing.T) {
 		s.exec(s.dir, "git", "commit", "-q", "--allow-empty", "-m", when)
 	}
 	s.remote()
-	for _, name := range []string{"GOCACHE", "GOMODCACHE", "GOPATH"} {
-		out, err := exec.Command("go", "env", name).Output()
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.env = append(s.env, name+"="+strings.TrimSpace(string(out)))
-	}
-	s.env = append(s.env, "GOFLAGS=-buildvcs=false")
-	log, ok := s.play("pull_request", ofPull(ownRepository), ".github/workflows/performance.yml")
-	if !ok || !s.has("ddpgate-record/record.json") {
-		t.Fatalf("it failed, or handed no record on:\n%s", log)
-	}
-	s.openPull(ownRepository)
-	if log, ok := s.play("workflow_run", ofRun(ownRepository), ".github/workflows/performance-comment.yml"); !ok || len(s.comments()) != 1 {
-		t.Fatalf("no comment: %q\n%s", s.comments(), log)
-	}
 }
