@@ -105,6 +105,36 @@ func TestOnlyOurOwnCommentIsTouched(t *testing.T) {
 	}
 }
 
+// TestWhoWeAre has the question for our name fail: for good it is the workflow's, for the moment it is asked again, and never guessed.
+func TestWhoWeAre(t *testing.T) {
+	for name, tc := range map[string]struct {
+		viewer   string
+		fault    githubtest.Fault
+		ok       bool
+		comments int
+	}{
+		"refused":         {githubtest.Bot, githubtest.Fault{Status: 403, Times: 99}, true, 1},
+		"not there":       {githubtest.Bot, githubtest.Fault{Status: 404, Times: 99}, true, 1},
+		"down for long":   {"hubot", githubtest.Fault{Status: 502, Times: 99}, false, 1},
+		"down for once":   {"hubot", githubtest.Fault{Status: 502, Times: 1}, true, 1},
+		"limited for now": {"hubot", githubtest.Fault{Status: 429, Times: 1, Header: map[string]string{"Retry-After": "5"}}, true, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := githubtest.New(t)
+				f.Viewer = tc.viewer
+				f.Add(7, tc.viewer, "old\n\n"+thread.marker("pass"))
+				tc.fault.Method, tc.fault.Path = "POST", "/graphql"
+				f.Fail(tc.fault)
+				_, err := onFake(t, f).Comment(t.Context(), 7, thread, says("new", "pass"))
+				if (err == nil) != tc.ok || len(f.Comments(7)) != tc.comments {
+					t.Errorf("error %v, %d comments, want ok %v, %d", err, len(f.Comments(7)), tc.ok, tc.comments)
+				}
+			})
+		})
+	}
+}
+
 func TestDuplicatesAreMerged(t *testing.T) {
 	f := githubtest.New(t)
 	oldest := f.Add(7, githubtest.Bot, "a\n\n"+thread.marker("pass"))

@@ -102,13 +102,13 @@ func Denied(err error) bool {
 }
 
 // ourName returns the name under which the token writes. Tokens of apps, and the one of a workflow, cannot be asked for a user;
-// all can be asked for their viewer. Where that fails the token is taken for the workflow's.
-func (c *Client) ourName(ctx context.Context) string {
+// all can be asked for their viewer. Where that is refused the token is taken for the workflow's.
+func (c *Client) ourName(ctx context.Context) (string, error) {
 	const workflow = "github-actions[bot]"
 	query := map[string]string{"query": "query { viewer { login } }"}
 	req, err := c.api.NewRequest(ctx, http.MethodPost, c.graphQL, query)
 	if err != nil {
-		return workflow
+		return "", err
 	}
 	var answer struct {
 		Data struct {
@@ -117,10 +117,13 @@ func (c *Client) ourName(ctx context.Context) string {
 			} `json:"viewer"`
 		} `json:"data"`
 	}
-	if _, err := c.api.Do(req, &answer); err != nil || answer.Data.Viewer.Login == "" {
-		return workflow
+	if _, err := c.api.Do(req, &answer); err != nil && !Denied(err) {
+		return "", err // to guess could mean a second comment
 	}
-	return answer.Data.Viewer.Login
+	if answer.Data.Viewer.Login == "" {
+		return workflow, nil
+	}
+	return answer.Data.Viewer.Login, nil
 }
 
 // wrote says whether a user is the one of that name. An app is called with [bot] in one of GitHub's APIs and without in the other.

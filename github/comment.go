@@ -99,7 +99,9 @@ func (c *Client) ours(ctx context.Context, number int, thread Thread) ([]*github
 			continue
 		}
 		if name == "" {
-			name = c.ourName(ctx)
+			if name, err = c.ourName(ctx); err != nil {
+				return nil, err
+			}
 		}
 		if wrote(comment.User, name) {
 			found = append(found, comment)

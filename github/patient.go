@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -63,7 +64,7 @@ func pause(req *http.Request, resp *http.Response, err error, try int) (time.Dur
 		return 0, false
 	}
 	backoff := firstPause << (try - 1)
-	repeatable := req.Method != http.MethodPost
+	repeatable := req.Method != http.MethodPost || strings.HasSuffix(req.URL.Path, "/graphql") // where only questions are put
 	switch {
 	case err != nil:
 		var network net.Error
