@@ -71,7 +71,7 @@ func dotsOf(all []picture, name string, arms []arm) ([]picture, error) {
 				v = math.NaN()
 			}
 			drawn.Values = append(drawn.Values, v/scale.factor)
-			drawn.Out = append(drawn.Out, found && setAside(r))
+			drawn.Out = append(drawn.Out, found && len(valuesOf([]record.Run{r})[name]) == 0)
 			p.figures.set(n, i+1, strconv.Itoa(n+1), mark(scale.write(v), r))
 		}
 		if judged := valuesOf(a.runs)[name]; len(judged) > 0 {
@@ -82,7 +82,7 @@ func dotsOf(all []picture, name string, arms []arm) ([]picture, error) {
 	}
 	p.alt = fmt.Sprintf("%s of each run, in the order in which they were made. %s", name, strings.Join(parts, "; "))
 	if runs.Excluded() {
-		p.note = "a cross is a run that is not judged"
+		p.note = "a cross is a run that does not count"
 	}
 	return draw(all, p, runs)
 }

@@ -169,7 +169,11 @@ func newScenarioView(s section, pictures []picture) scenarioView {
 	v.Outcome = worst(s.gated)
 	v.Open = v.Judged && !v.Outcome.Passed() || len(s.failures) > 0
 	for _, r := range s.gated {
-		v.Chips = append(v.Chips, chipView{r.metric, r.change, r.outcome})
+		change := r.change
+		if change == unknown {
+			change = "unknown"
+		}
+		v.Chips = append(v.Chips, chipView{r.metric, change, r.outcome})
 	}
 	for _, n := range s.notes {
 		v.Notes = append(v.Notes, factView{n.metrics, n.text})

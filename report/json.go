@@ -31,6 +31,9 @@ func JSON(w io.Writer, c Comparison) error {
 	if v.Metrics == nil {
 		v.Metrics = []gate.Finding{}
 	}
+	if v.Environment.Match == "" {
+		v.Environment.Match = gate.Unknown
+	}
 	if v.Environment.Differs == nil {
 		v.Environment.Differs = []string{}
 	}

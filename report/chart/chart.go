@@ -40,8 +40,11 @@ func (a Arm) glyph(radius vg.Length) draw.GlyphStyle {
 	return draw.GlyphStyle{Color: a.role(), Radius: radius, Shape: [...]draw.GlyphDrawer{ring{}, draw.CircleGlyph{}}[a]}
 }
 
-// ring is the library's ring in a line that is seen.
-type ring struct{}
+// ring and cross are the library's in a line that is seen.
+type (
+	ring  struct{}
+	cross struct{}
+)
 
 // DrawGlyph implements draw.GlyphDrawer.
 func (ring) DrawGlyph(c *draw.Canvas, style draw.GlyphStyle, at vg.Point) {
@@ -51,6 +54,14 @@ func (ring) DrawGlyph(c *draw.Canvas, style draw.GlyphStyle, at vg.Point) {
 	path.Arc(at, style.Radius, 0, 2*math.Pi)
 	path.Close()
 	c.Stroke(path)
+}
+
+// DrawGlyph implements draw.GlyphDrawer.
+func (cross) DrawGlyph(c *draw.Canvas, style draw.GlyphStyle, at vg.Point) {
+	line := draw.LineStyle{Color: style.Color, Width: 1.5}
+	r := style.Radius
+	c.StrokeLine2(line, at.X-r, at.Y-r, at.X+r, at.Y+r)
+	c.StrokeLine2(line, at.X-r, at.Y+r, at.X+r, at.Y-r)
 }
 
 // line tells the arms apart where colours do not.

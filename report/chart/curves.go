@@ -83,7 +83,7 @@ func (c Curves) drawable(values []float64) []float64 {
 	}
 	drawn := slices.Clone(values)
 	for i, v := range drawn {
-		if v <= 0 {
+		if v < smallest {
 			drawn[i] = math.NaN()
 		}
 	}

@@ -7,7 +7,6 @@ import (
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg/draw"
 )
 
 // ErrEmpty says that there is nothing to draw.
@@ -24,8 +23,8 @@ type Runs struct {
 type ArmRuns struct {
 	Arm    Arm
 	Values []float64 // by number of the run; NaN where there is none
-	Out    []bool    // by number of the run: it is not judged, and drawn as a cross
-	Median float64   // of those that are judged
+	Out    []bool    // by number of the run: it does not count, and is drawn as a cross
+	Median float64   // of those that count
 }
 
 // A span of less than this share of the values is drawn as that much, so that small noise looks small.
@@ -107,7 +106,7 @@ func (a ArmRuns) add(p *plot.Plot, aside bool) error {
 			return err
 		}
 		if dots.GlyphStyle = a.Arm.glyph(3.5); out {
-			dots.Shape = draw.CrossGlyph{}
+			dots.Shape = cross{}
 		}
 		p.Add(dots)
 	}

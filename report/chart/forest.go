@@ -84,7 +84,7 @@ func (f Forest) Plot(c draw.Canvas, p *plot.Plot) {
 func (e Effect) draw(c *draw.Canvas, at func(float64) vg.Length, top vg.Length) {
 	room := c.Max.X - c.Min.X - text.Width(e.Change) - 12
 	text.fill(c, vg.Point{X: c.Min.X + 2, Y: top - 13}, text.fit(e.Name, room))
-	text.in(e.State.role()).fill(c, vg.Point{X: c.Max.X - 2 - text.Width(e.Change), Y: top - 13}, e.Change)
+	text.fill(c, vg.Point{X: c.Max.X - 2 - text.Width(e.Change), Y: top - 13}, e.Change)
 	y := top - 23
 	style := draw.LineStyle{Color: e.State.role(), Width: 2}
 	if !math.IsNaN(e.Lower) && !math.IsNaN(e.Upper) && e.Lower <= e.Upper {

@@ -108,8 +108,6 @@ var (
 	faintText = lettering{ptext.Style{Color: faint, Font: sans(11), Handler: ptext.Plain{Fonts: font.DefaultCache}}}
 )
 
-func (l lettering) in(r role) lettering { l.Color = r; return l }
-
 func (l lettering) fill(c *draw.Canvas, at vg.Point, s string) { c.FillText(l.Style, at, s) }
 
 // fit shortens text in its middle to a width.
