@@ -70,7 +70,7 @@ func lastLines(said string) string {
 			lines = append(lines, line)
 		}
 	}
-	return strings.Join(lines[max(0, len(lines)-3):], "; ")
+	return strings.Join(lines[:min(len(lines), 5)], "; ")
 }
 
 // A password may stand in a remote's address.

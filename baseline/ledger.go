@@ -171,9 +171,13 @@ func (l *ledger) Save(ctx context.Context, key string, rec *record.Record, at ti
 
 // Promote implements Store.
 func (l *ledger) Promote(ctx context.Context, key, id string, at time.Time, notes ...Note) (Entry, error) {
-	e, err := l.entry(ctx, key, id)
+	entries, err := l.Load(ctx, key)
 	if err != nil {
 		return Entry{}, err
+	}
+	e, err := Find(entries, id)
+	if err != nil {
+		return Entry{}, fmt.Errorf("key %s: %w", key, err)
 	}
 	if _, err := l.Record(ctx, e.ID); err != nil {
 		return Entry{}, err
@@ -185,28 +189,21 @@ func (l *ledger) Promote(ctx context.Context, key, id string, at time.Time, note
 	return e, l.wrap(l.enter(ctx, key, change{}, e))
 }
 
-// entry returns a key's newest entry of a record, which the beginning of its id names.
-func (l *ledger) entry(ctx context.Context, key, id string) (Entry, error) {
-	entries, err := l.Load(ctx, key)
-	if err != nil {
-		return Entry{}, err
-	}
+// Find returns the newest entry of a record that the beginning of its id names, with or without sha256:.
+func Find(entries []Entry, id string) (Entry, error) {
 	found := make(map[string]Entry)
 	for _, e := range entries {
-		if strings.HasPrefix(e.ID, id) || strings.HasPrefix(strings.TrimPrefix(e.ID, "sha256:"), id) {
+		if id != "" && (strings.HasPrefix(e.ID, id) || strings.HasPrefix(strings.TrimPrefix(e.ID, hash), id)) {
 			found[e.ID] = e
 		}
 	}
-	switch {
-	case id == "" || len(found) == 0:
-		return Entry{}, fmt.Errorf("key %s has no record %q", key, id)
-	case len(found) > 1:
-		return Entry{}, fmt.Errorf("%q is the beginning of %d records of key %s: give more of it", id, len(found), key)
+	if len(found) > 1 {
+		return Entry{}, fmt.Errorf("%q is the beginning of %d records: give more of it", id, len(found))
 	}
 	for _, e := range found {
 		return e, nil
 	}
-	panic("baseline: one entry was found and is not there")
+	return Entry{}, fmt.Errorf("there is no record %q under it", id)
 }
 
 // enter appends an entry's line to a key's log.

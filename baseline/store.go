@@ -17,6 +17,9 @@ import (
 	"github.com/ddpgate/ddpgate/record"
 )
 
+// Auto, as a key, is the record of the nearest earlier commit: see Ancestry and Nearest.
+const Auto = "auto"
+
 // Default is the store that is used where none is named.
 const Default = "dir:.ddpgate/baselines"
 
@@ -195,6 +198,9 @@ func parse(spec string) (kind, place string, err error) {
 type Config struct {
 	Store string `yaml:"store,omitempty" json:"store,omitempty"` // as Open takes it; empty for Default
 	Key   string `yaml:"key,omitempty" json:"key,omitempty"`     // the key to gate against; empty for none
+	// How old and how many commits away the record may be that auto chooses; 0 for the defaults.
+	MaxAge      time.Duration `yaml:"max_age,omitempty" json:"max_age,omitempty"`
+	MaxDistance int           `yaml:"max_distance,omitempty" json:"max_distance,omitempty"`
 }
 
 // Validate returns every fault of the block, joined.
@@ -202,6 +208,12 @@ func (c Config) Validate() error {
 	var faults []error
 	if _, err := Open(c.Spec(), nil); err != nil {
 		faults = append(faults, fmt.Errorf("store: %w", err))
+	}
+	if c.MaxAge < 0 {
+		faults = append(faults, fmt.Errorf("max_age is %v, must not be negative", c.MaxAge))
+	}
+	if c.MaxDistance < 0 || c.MaxDistance >= farthest {
+		faults = append(faults, fmt.Errorf("max_distance is %d, must be from 0 to %d", c.MaxDistance, farthest-1))
 	}
 	if c.Key != "" {
 		if err := CheckKey(c.Key); err != nil {

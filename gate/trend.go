@@ -204,7 +204,7 @@ func (h *historian) calibrated(t *Trend, def metric.Def, at int, by float64) boo
 func (h *historian) settle(t *Trend) {
 	n := len(t.Points)
 	if n < fewestNights {
-		t.Outcome, t.Reason = Inconclusive, fmt.Sprintf("%d nights, and nothing can be said before there are %d", n, fewestNights)
+		t.Outcome, t.Reason = Inconclusive, fmt.Sprintf("%d of the %d records that it takes to say anything", n, fewestNights)
 		return
 	}
 	t.Outcome = Pass

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -15,9 +16,11 @@ import (
 
 // baselineCmd works on the store of baselines.
 type baselineCmd struct {
-	List baselineList `cmd:"" help:"List the keys."`
-	Show baselineShow `cmd:"" help:"Show the records under a key, oldest first."`
-	Save baselineSave `cmd:"" help:"Make a record the newest baseline of a key."`
+	List    baselineList    `cmd:"" help:"List the keys."`
+	Show    baselineShow    `cmd:"" help:"Show the records under a key, oldest first."`
+	Save    baselineSave    `cmd:"" help:"Make a record the newest baseline of a key."`
+	Promote baselinePromote `cmd:"" help:"Make a record of a key's history its baseline."`
+	Prune   baselinePrune   `cmd:"" help:"Delete old records that no key needs."`
 }
 
 type baselineList struct {
@@ -83,9 +86,9 @@ func (b *baselineShow) run(ctx context.Context, c *command) (int, error) {
 	}
 	if !b.JSON {
 		w := tabwriter.NewWriter(c.Stdout, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(w, "SAVED\tID\tMEASURED\tVERSION\tCOMMIT")
+		fmt.Fprintln(w, "SAVED\tID\tMEASURED\tVERSION\tCOMMIT\tNOTE")
 		for _, e := range entries {
-			fmt.Fprintf(w, "%s\t%s\n", day(e.Saved), row(e))
+			fmt.Fprintf(w, "%s\t%s\t%s\n", day(e.Saved), row(e), noted(e))
 		}
 		return exitPass, w.Flush()
 	}
@@ -105,6 +108,8 @@ func (b *baselineShow) run(ctx context.Context, c *command) (int, error) {
 
 type baselineSave struct {
 	storeFlag
+	acceptFlag
+	Hold   bool   `help:"Keep it in the key's history only: it does not become the baseline."`
 	Key    string `arg:"" help:"The key."`
 	Record string `arg:"" help:"The record's file."`
 	JSON   bool   `name:"json" help:"As JSON."`
@@ -122,14 +127,22 @@ func (b *baselineSave) run(ctx context.Context, c *command) (int, error) {
 	if err != nil {
 		return 0, usage(err)
 	}
-	entry, err := store.Save(ctx, b.Key, rec, time.Now())
+	notes := []baseline.Note{baseline.Accepted(b.Accept)}
+	if b.Hold {
+		notes = append(notes, baseline.Held())
+	}
+	entry, err := store.Save(ctx, b.Key, rec, time.Now(), notes...)
 	if err != nil {
 		return 0, err
 	}
 	if b.JSON {
 		return exitPass, printJSON(c.Stdout, entry)
 	}
-	fmt.Fprintf(c.Stdout, "saved %s as the newest baseline of %s in %v\n", b.Record, b.Key, store)
+	as := "as the newest baseline"
+	if b.Hold {
+		as = "in the history"
+	}
+	fmt.Fprintf(c.Stdout, "saved %s %s of %s in %v\n", b.Record, as, b.Key, store)
 	return exitPass, nil
 }
 
@@ -152,6 +165,19 @@ func (c *command) noBaseline(none *baseline.NoKeyError) int {
 // row is an entry's columns.
 func row(e baseline.Entry) string {
 	return fmt.Sprintf("%.19s\t%s\t%s\t%.12s", e.ID, day(e.Created), orDash(e.Version), orDash(e.Commit))
+}
+
+// noted says what is special about an entry.
+func noted(e baseline.Entry) string {
+	switch {
+	case e.Accepted != "":
+		return "accepted: " + e.Accepted
+	case e.Held:
+		return strings.TrimSpace("history only " + e.Verdict)
+	case e.Promoted:
+		return "promoted"
+	}
+	return ""
 }
 
 func day(t time.Time) string { return t.Local().Format("2006-01-02 15:04") }

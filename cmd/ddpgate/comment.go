@@ -89,7 +89,7 @@ func (r *commentCmd) judged(ctx context.Context, c *command, rec *record.Record)
 	if err != nil {
 		return judge{}, nil, err
 	}
-	j, err := r.judge(ctx, cfg.Gate, cfg.Baseline.Key, store, len(rec.Apps))
+	j, err := r.judge(ctx, c, cfg.Gate, cfg.Baseline, store, len(rec.Apps))
 	if err != nil {
 		return j, nil, err
 	}

@@ -48,9 +48,9 @@ func (c *command) held(ctx context.Context, base, head string, from storeFlag, i
 	if err != nil {
 		return shown, policy, err
 	}
-	shown.Base, policy.History, err = find(ctx, store, base)
+	shown.Base, policy.History, err = find(ctx, c, store, base)
 	var headErr error
-	shown.Head, _, headErr = find(ctx, store, head)
+	shown.Head, _, headErr = find(ctx, c, store, head)
 	if err := errors.Join(err, headErr); err != nil {
 		return shown, policy, err
 	}

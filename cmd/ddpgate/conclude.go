@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ddpgate/ddpgate/baseline"
 	"github.com/ddpgate/ddpgate/gate"
 	"github.com/ddpgate/ddpgate/record"
 	"github.com/ddpgate/ddpgate/report"
@@ -99,12 +100,21 @@ func (r *runCmd) keep(ctx context.Context, c *command, m *measurement, rec *reco
 	switch {
 	case r.SaveBaseline == "":
 		return nil
-	case o == gate.Regression || o == gate.Unmeasured:
+	case o == gate.Unmeasured && r.Accept == "":
 		c.warn("not saved as a baseline of %s: the verdict is %v", r.SaveBaseline, o)
 		return nil
 	}
-	if _, err := m.store.Save(ctx, r.SaveBaseline, rec, time.Now()); err != nil {
+	notes := []baseline.Note{baseline.Judged(o.String()), baseline.Accepted(r.Accept)}
+	held := red(o) && r.Accept == ""
+	if held {
+		notes = append(notes, baseline.Held())
+	}
+	if _, err := m.store.Save(ctx, r.SaveBaseline, rec, time.Now(), notes...); err != nil {
 		return err
+	}
+	if held {
+		c.warn("not saved as a baseline of %s: the verdict is %v; it is in the key's history (--accept REASON takes it as the baseline)", r.SaveBaseline, o)
+		return nil
 	}
 	if !r.JSON {
 		fmt.Fprintf(c.Stdout, "baseline  newest of %s in %v\n", r.SaveBaseline, m.store)

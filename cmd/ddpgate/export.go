@@ -45,13 +45,18 @@ func (e *exportCmd) run(ctx context.Context, c *command) (int, error) {
 	return exitPass, record.Export(c.Stdout, e.Format, records)
 }
 
-// eachRecord reads a key's records, oldest first, each once. One that is damaged or gone is reported and left out.
+// eachRecord reads a key's records, oldest first, each once.
 func eachRecord(ctx context.Context, c *command, store baseline.Store, key string, take func(baseline.Entry, *record.Record)) error {
 	entries, err := store.Load(ctx, key)
 	if err != nil {
 		return err
 	}
-	for _, e := range baseline.Distinct(entries) {
+	return readEach(ctx, c, store, baseline.Distinct(entries), take)
+}
+
+// readEach reads the records of entries. One that is damaged or gone is reported and left out.
+func readEach(ctx context.Context, c *command, store baseline.Store, entries []baseline.Entry, take func(baseline.Entry, *record.Record)) error {
+	for _, e := range entries {
 		rec, err := store.Record(ctx, e.ID)
 		switch {
 		case errors.Is(err, baseline.ErrDamaged) || errors.Is(err, baseline.ErrNoRecord) || errors.Is(err, record.ErrNewer):

@@ -13,7 +13,7 @@ import (
 
 // gateFlags say what a record is held against, and how strictly.
 type gateFlags struct {
-	Baseline     string `placeholder:"KEY|FILE" help:"The baseline to gate against (the configuration's)." group:"gate"`
+	Baseline     string `placeholder:"KEY|FILE|auto" help:"The baseline to gate against (the configuration's); auto for the record of the nearest earlier commit." group:"gate"`
 	NoGate       bool   `help:"Measure only." group:"gate"`
 	Inconclusive string `placeholder:"fail|warn" help:"What an inconclusive verdict does: exit 4 or, with a warning, 0." group:"gate"`
 
@@ -46,10 +46,11 @@ type judge struct {
 	pairs   bool                 // the record has both arms
 	base    *record.Record       // nil where there is none
 	missing *baseline.NoKeyError // a baseline was wanted and is not there
+	unfit   string               // why there is a baseline that must not be used
 }
 
 // judge returns what a record with so many arms is held against.
-func (f *gateFlags) judge(ctx context.Context, configured gate.Policy, key string, store baseline.Store, arms int) (judge, error) {
+func (f *gateFlags) judge(ctx context.Context, c *command, configured gate.Policy, from baseline.Config, store baseline.Store, arms int) (judge, error) {
 	j := judge{policy: f.amend(configured), pairs: arms > 1 && !f.NoGate}
 	if err := j.policy.Validate(); err != nil {
 		return j, usage(err)
@@ -60,6 +61,7 @@ func (f *gateFlags) judge(ctx context.Context, configured gate.Policy, key strin
 	if j.pairs && f.Baseline != "" {
 		return j, usage(errors.New("--baseline has no use where there is a base arm: head is held against that"))
 	}
+	key := from.Key
 	if f.Baseline != "" {
 		key = f.Baseline
 	}
@@ -67,7 +69,11 @@ func (f *gateFlags) judge(ctx context.Context, configured gate.Policy, key strin
 		return j, nil
 	}
 	var err error
-	j.base, j.policy.History, err = find(ctx, store, key)
+	if key == baseline.Auto {
+		err = j.choose(ctx, c, store, from)
+		return j, err
+	}
+	j.base, j.policy.History, err = find(ctx, c, store, key)
 	if errors.As(err, &j.missing) {
 		err = nil
 	}
@@ -86,6 +92,8 @@ func (j judge) verdict(rec *record.Record) (*gate.Verdict, error) {
 		return gate.Judge(j.base, rec, j.policy)
 	case j.missing != nil:
 		return gate.JudgeAlone(rec, j.policy, j.missing.Error())
+	case j.unfit != "":
+		return gate.JudgeAlone(rec, j.policy, j.unfit)
 	}
 	return gate.JudgeAlone(rec, j.policy, "")
 }

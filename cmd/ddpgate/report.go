@@ -104,7 +104,7 @@ func (r *reportCmd) comparison(ctx context.Context, c *command) (shown report.Co
 		if err != nil {
 			return shown, err
 		}
-		if shown.Head, _, err = find(ctx, store, r.Records[0]); err != nil {
+		if shown.Head, _, err = find(ctx, c, store, r.Records[0]); err != nil {
 			return shown, err
 		}
 		if _, both := shown.Head.Apps[record.Base]; both {

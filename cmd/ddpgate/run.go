@@ -34,8 +34,9 @@ type runCmd struct {
 	Out        string         `placeholder:"FILE" help:"Where the record is written (a new file in .ddpgate/records)."`
 	gateFlags
 	storeFlag
-	SaveBaseline string `placeholder:"KEY" help:"Make the record the newest baseline of the key, unless it regressed or could not be measured."`
-	JSON         bool   `name:"json" help:"Print the verdict as JSON."`
+	SaveBaseline string `placeholder:"KEY" help:"Make the record the newest baseline of the key. One that regressed is kept in the key's history only."`
+	acceptFlag
+	JSON bool `name:"json" help:"Print the verdict as JSON."`
 }
 
 // A measurement is a record that is to be made, with all that can be known before.
@@ -78,7 +79,7 @@ func (r *runCmd) prepare(ctx context.Context, c *command) (*measurement, error) 
 	scenarios, scenariosErr := r.scenarios(cfg)
 	arms, armsErr := r.arms(ctx, c, cfg)
 	if m.store, err = r.open(c, cfg.Baseline); err == nil {
-		m.judge, err = r.judge(ctx, cfg.Gate, cfg.Baseline.Key, m.store, len(arms))
+		m.judge, err = r.judge(ctx, c, cfg.Gate, cfg.Baseline, m.store, len(arms))
 	}
 	if r.SaveBaseline != "" {
 		err = errors.Join(err, usage(baseline.CheckKey(r.SaveBaseline)))

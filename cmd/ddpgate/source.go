@@ -28,7 +28,7 @@ func (s storeFlag) open(c *command, configured baseline.Config) (baseline.Store,
 
 // find returns the record that is meant by a file's name or by a key of the store, and of a key the records before it, oldest
 // first. A key without a baseline is a baseline.NoKeyError; every other error is the user's to mend.
-func find(ctx context.Context, store baseline.Store, what string) (newest *record.Record, before []*record.Record, err error) {
+func find(ctx context.Context, c *command, store baseline.Store, what string) (newest *record.Record, before []*record.Record, err error) {
 	if isFile(what) {
 		newest, err = record.Read(what)
 		return newest, nil, usage(err)
@@ -39,20 +39,32 @@ func find(ctx context.Context, store baseline.Store, what string) (newest *recor
 	} else if err != nil {
 		return nil, nil, usage(err)
 	}
-	var found []*record.Record
-	for _, e := range entries[max(0, len(entries)-history):] {
-		rec, err := store.Record(ctx, e.ID)
-		if err != nil {
-			return nil, nil, usage(fmt.Errorf("baseline %s: %w", what, err))
-		}
-		found = append(found, rec)
+	current, ok := baseline.Current(entries)
+	if !ok {
+		return nil, nil, &baseline.NoKeyError{Key: what, Store: fmt.Sprint(store)}
 	}
-	last := len(found) - 1
-	return found[last], found[:last], nil
+	return withEarlier(ctx, c, store, what, entries, current)
 }
 
-// history is how many of a key's newest records are looked at.
-const history = 50
+// withEarlier reads an entry's record and those before it that were baselines once. Of these, what is damaged is reported and left out.
+func withEarlier(ctx context.Context, c *command, store baseline.Store, key string, entries []baseline.Entry, chosen baseline.Entry) (*record.Record, []*record.Record, error) {
+	rec, err := store.Record(ctx, chosen.ID)
+	if err != nil {
+		return nil, nil, usage(fmt.Errorf("baseline %s: %w", key, err))
+	}
+	var wanted []baseline.Entry
+	for _, e := range baseline.Distinct(entries) {
+		if e.ID != chosen.ID && !e.Held && !e.Created.After(chosen.Created) {
+			wanted = append(wanted, e)
+		}
+	}
+	var before []*record.Record
+	err = readEach(ctx, c, store, wanted[max(0, len(wanted)-recent):], func(_ baseline.Entry, rec *record.Record) { before = append(before, rec) })
+	return rec, before, usage(err)
+}
+
+// recent is how many of a key's newest records are looked at.
+const recent = 50
 
 // isFile says whether a record is named by its file: it is there, or its name ends like one.
 func isFile(what string) bool {

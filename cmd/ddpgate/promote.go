@@ -1,0 +1,87 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ddpgate/ddpgate/baseline"
+	"github.com/ddpgate/ddpgate/gate"
+	"github.com/ddpgate/ddpgate/record"
+)
+
+// acceptFlag takes responsibility for a record that is worse.
+type acceptFlag struct {
+	Accept string `placeholder:"REASON" help:"Take the record though it is worse; the reason is kept and shown."`
+}
+
+// baselinePromote makes a record of a key's history its baseline.
+type baselinePromote struct {
+	storeFlag
+	acceptFlag
+	Key  string `arg:"" help:"The key."`
+	ID   string `arg:"" name:"id" help:"The record's id, or its beginning."`
+	JSON bool   `name:"json" help:"As JSON."`
+}
+
+func (b *baselinePromote) run(ctx context.Context, c *command) (int, error) {
+	cfg, err := c.load()
+	if err != nil {
+		return 0, err
+	}
+	store, err := b.open(c, cfg.Baseline)
+	if err != nil {
+		return 0, err
+	}
+	v, err := b.verdict(ctx, store, cfg.Gate)
+	if none := new(baseline.NoKeyError); errors.As(err, &none) {
+		return c.noBaseline(none), nil
+	} else if err != nil {
+		return 0, usage(err)
+	}
+	if red(v.Outcome) && b.Accept == "" {
+		fmt.Fprintf(c.Stderr, "ddpgate: not promoted: the verdict is %v: %s\nhint: --accept REASON takes it all the same\n", v.Outcome, v.Reason)
+		return v.Exit(false), nil
+	}
+	entry, err := store.Promote(ctx, b.Key, b.ID, time.Now(), baseline.Judged(v.Outcome.String()), baseline.Accepted(b.Accept))
+	if err != nil {
+		return 0, usage(err)
+	}
+	if b.JSON {
+		return exitPass, printJSON(c.Stdout, entry)
+	}
+	fmt.Fprintf(c.Stdout, "promoted %.19s to the baseline of %s in %v\n", entry.ID, b.Key, store)
+	return exitPass, nil
+}
+
+// verdict holds the record against the arm beside it, else against the key's baseline.
+func (b *baselinePromote) verdict(ctx context.Context, store baseline.Store, p gate.Policy) (*gate.Verdict, error) {
+	entries, err := store.Load(ctx, b.Key)
+	if err != nil {
+		return nil, err
+	}
+	entry, err := baseline.Find(entries, b.ID)
+	if err != nil {
+		return nil, fmt.Errorf("key %s: %w", b.Key, err)
+	}
+	rec, err := store.Record(ctx, entry.ID)
+	if err != nil {
+		return nil, err
+	}
+	if _, paired := rec.Apps[record.Base]; paired {
+		return gate.JudgePairs(rec, p)
+	}
+	current, ok := baseline.Current(entries)
+	if !ok || current.ID == entry.ID {
+		return gate.JudgeAlone(rec, p, "")
+	}
+	base, err := store.Record(ctx, current.ID)
+	if err != nil {
+		return nil, err
+	}
+	return gate.Judge(base, rec, p)
+}
+
+// red says whether a verdict keeps a record from becoming a baseline by itself: it would hide what comes after it.
+func red(o gate.Outcome) bool { return o == gate.Regression || o == gate.Unmeasured }
