@@ -27,6 +27,8 @@ type appFlags struct {
 	BaseApp string `placeholder:"CMD" help:"The command of a second arm to hold the first against, on this machine, run by run." group:"app"`
 	HeadDir string `placeholder:"DIR" help:"Where the app's command runs." group:"app"`
 	BaseDir string `placeholder:"DIR" help:"Where the second arm's command runs." group:"app"`
+
+	NodeMetrics bool `help:"Measure what the app's Node tells of itself: collections, event loop, heap." group:"app"`
 }
 
 // usualURL is where a Meteor app answers unless it is told otherwise.
@@ -68,7 +70,7 @@ func (f *appFlags) head(configured *app.Config) (app.Config, error) {
 	head := app.Config{Command: []string{ourName, "serve"}}
 	switch {
 	case f.URL != "" && f.HeadApp == "" && f.BaseApp == "":
-		return app.Config{URL: f.URL}, f.unused("--url is an app that runs already", "--head-dir", f.HeadDir)
+		return app.Config{URL: f.URL, Node: f.NodeMetrics}, f.unused("--url is an app that runs already", "--head-dir", f.HeadDir)
 	case configured != nil:
 		head = *configured
 	}
@@ -85,6 +87,7 @@ func (f *appFlags) head(configured *app.Config) (app.Config, error) {
 	if f.URL != "" {
 		head.URL = f.URL
 	}
+	head.Node = head.Node || f.NodeMetrics
 	return head, nil
 }
 
@@ -110,6 +113,7 @@ func (f *appFlags) base(configured *app.Config, head app.Config) (*app.Config, e
 	if f.URL != "" {
 		base.URL = f.URL
 	}
+	base.Node = base.Node || f.NodeMetrics
 	return &base, nil
 }
 

