@@ -293,27 +293,20 @@ func TestAuditPeriods(t *testing.T) {
 
 // A server that loses one data message in a hundred fails, for those that wait for their own and by the audit for the others'.
 func TestDropFails(t *testing.T) {
-	for _, name := range []string{"tasks-reactive", "fanout"} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			sc := small(t, name, func(s *scenario.Scenario) {
-				s.Timeout = 3 * time.Second
-				shorten(s.Session)
-			})
-			p := driven(t, sc, Options{URL: tasks(t, tasksapp.Options{Drop: 0.01, Seed: 7})})
-			audited := 0
-			for cause, n := range causes(p) {
-				if strings.HasPrefix(cause, "another session's document never") {
-					audited += n
-				}
-			}
-			if audited == 0 || p.OK == p.Planned {
-				t.Errorf("%s: %d of %d ok, %d found by the audit: %+v", name, p.OK, p.Planned, audited, p.Failures)
-			}
-			if p.Histograms["foreign"].Censored() == 0 {
-				t.Errorf("%s: no foreign latency is censored", name)
-			}
-		})
+	t.Parallel() // with what does not wait for a timeout
+	sc := small(t, "tasks-reactive", func(s *scenario.Scenario) { s.Timeout = 10 * time.Second })
+	p := driven(t, sc, Options{URL: tasks(t, tasksapp.Options{Drop: 0.01, Seed: 7})})
+	audited := 0
+	for cause, n := range causes(p) {
+		if strings.HasPrefix(cause, "another session's document never") {
+			audited += n
+		}
+	}
+	if audited == 0 || p.Failed < 10 {
+		t.Fatalf("%d of %d ok, %d found by the audit: %+v", p.OK, p.Planned, audited, p.Failures)
+	}
+	if got := p.Histograms["foreign"].Censored(); got != int64(audited) {
+		t.Errorf("%d foreign latencies are censored, want %d", got, audited)
 	}
 }
 
