@@ -167,6 +167,32 @@ func TestTheCommentGoesWithTheVerdict(t *testing.T) {
 	}
 }
 
+// TestToHaveBeenMeasuredIsNoPass: without anything to hold the app against, nothing is resolved and no check succeeds.
+func TestToHaveBeenMeasuredIsNoPass(t *testing.T) {
+	alone := came(gate.Pass, "why")
+	alone.shown.Verdict.Design = gate.Alone
+	j := newJob(t, "pull_request", pullEvent(githubtest.Repository))
+	for _, step := range []struct {
+		outcome
+		want string
+	}{{came(gate.Regression, "why"), "### ❌ Regression: "}, {alone, "### Measured: "}, {came(gate.Pass, "why"), "### ✅ Pass: "}} {
+		j.tell(step.outcome)
+		if all := j.Comments(7); len(all) != 1 || !strings.HasPrefix(all[0].Body, step.want) {
+			t.Errorf("%+v, want one comment that begins with %q", all, step.want)
+		}
+	}
+	for want, tc := range map[github.Conclusion]publication{
+		github.Neutral: {shown: alone.shown}, github.Success: {shown: came(gate.Pass, "why").shown}, github.Failure: {shown: came(gate.Unmeasured, "why").shown},
+	} {
+		if got := tc.check("x", headSHA, true).Conclusion; got != want {
+			t.Errorf("check %q, want %q", got, want)
+		}
+	}
+	if got := (publication{shown: came(gate.Inconclusive, "why").shown}).check("x", headSHA, false).Conclusion; got != github.Failure {
+		t.Errorf("check %q of an inconclusive verdict that fails", got)
+	}
+}
+
 func TestWhereThereIsACommentAtAll(t *testing.T) {
 	fork, own := pullEvent("octocat/meteor"), pullEvent(githubtest.Repository)
 	denied := &githubtest.Fault{Method: "POST", Path: "/comments", Times: 9, Status: 403, Body: `{"message": "Resource not accessible by integration"}`}

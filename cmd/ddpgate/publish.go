@@ -38,17 +38,23 @@ func threadKey(file, directory string) string {
 	return hex.EncodeToString(sum[:6])
 }
 
-// resolved is the state of a comment whose complaint is gone.
-const resolved = "resolved"
+// The states of a comment that are no verdict.
+const (
+	stateResolved = "resolved" // what it complained of is gone
+	stateMeasured = "measured" // there was nothing to hold the app against
+)
 
 // body is the comment, and the state that it leaves for the next one.
 func (p publication) body(before string) (markdown, state string) {
-	o := p.shown.Verdict.Outcome
-	state = o.String()
-	if o.Passed() && before != "" && before != gate.Pass.String() && before != gate.Improvement.String() {
-		state = resolved
+	state = p.shown.Verdict.Outcome.String()
+	switch {
+	case !p.shown.Verdict.Outcome.Passed():
+	case p.shown.Verdict.Design == gate.Alone:
+		state = stateMeasured
+	case before != "" && before != stateMeasured && before != gate.Pass.String():
+		state = stateResolved
 	}
-	return p.render(report.Comment{Limit: mostComment, Link: p.link, Resolved: state == resolved, Accepted: p.accepted}), state
+	return p.render(report.Comment{Limit: mostComment, Link: p.link, Resolved: state == stateResolved, Accepted: p.accepted}), state
 }
 
 // summary is what a job's page shows.
@@ -62,7 +68,7 @@ func (p publication) check(name, sha string, warn bool) github.Check {
 	check := github.Check{Name: name, SHA: sha, Conclusion: github.Failure, DetailsURL: p.link,
 		Title: v.Outcome.String() + ": " + v.Reason, Summary: p.render(report.Comment{Limit: mostCheck, Link: p.link, Accepted: p.accepted})}
 	switch {
-	case v.Outcome == gate.Regression && p.accepted != "", v.Outcome == gate.Inconclusive && warn:
+	case v.Outcome == gate.Regression && p.accepted != "", v.Outcome == gate.Inconclusive && warn, v.Outcome.Passed() && v.Design == gate.Alone:
 		check.Conclusion = github.Neutral
 	case v.Outcome.Passed():
 		check.Conclusion = github.Success
