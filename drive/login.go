@@ -26,15 +26,21 @@ type credentials struct {
 	secrets []string
 }
 
+// CheckEnv names the variables that a sound scenario's logins need and the environment has not. Run fails without them.
+func CheckEnv(sc scenario.Scenario, env func(name string) string) error {
+	_, err := newLoad(&sc, Options{URL: "http://localhost", Env: env})
+	return err
+}
+
 // findCredentials looks up what the logins say. The error names the variables that are not set.
-func findCredentials(logins []scenario.Login, lookup func(name string) (string, bool)) (c credentials, err error) {
+func findCredentials(logins []scenario.Login, env func(name string) string) (c credentials, err error) {
 	var errs []error
 	get := func(s *scenario.Secret) string {
 		if s == nil {
 			return ""
 		}
-		if lookup != nil {
-			if v, set := lookup(s.Env); set && v != "" {
+		if env != nil {
+			if v := env(s.Env); v != "" {
 				return v
 			}
 		}

@@ -16,9 +16,8 @@ const (
 	token    = "Xo5NdCWtZQ3kLkZl4TBBOBiWfW3pR3yPUNQjqpvYxJl"
 )
 
-func variables(name string) (string, bool) {
-	v, set := map[string]string{"TOKEN": token, "USER_NAME": "ann", "ADDRESS": "ann@app.test", "PASSWORD": password, "EMPTY": ""}[name]
-	return v, set
+func variables(name string) string {
+	return map[string]string{"TOKEN": token, "USER_NAME": "ann", "ADDRESS": "ann@app.test", "PASSWORD": password, "EMPTY": ""}[name]
 }
 
 // accounts is an app that knows one user, and repeats in its errors what it was sent.
@@ -65,9 +64,9 @@ func TestSecretsAreNotTold(t *testing.T) {
 	for _, how := range []string{"{token: {env: USER_NAME}}", "{user: {env: TOKEN}, password: {env: PASSWORD}}"} {
 		a := accounts(t)
 		sc := parsed(t, "  - login: "+how+"\n")
-		p := driven(t, sc, Options{URL: a.serve(), Env: func(name string) (string, bool) {
+		p := driven(t, sc, Options{URL: a.serve(), Env: func(name string) string {
 			if name == "USER_NAME" {
-				return "a wrong and \"quoted\" token", true
+				return "a wrong and \"quoted\" token"
 			}
 			return variables(name)
 		}})
@@ -93,10 +92,13 @@ func TestSecretsAreNotTold(t *testing.T) {
 // Without a variable nothing is started.
 func TestLoginNeedsItsVariables(t *testing.T) {
 	sc := parsed(t, "  - login: {user: {env: NOBODY}, password: {env: EMPTY}}\n")
-	for name, lookup := range map[string]func(string) (string, bool){"set elsewhere": variables, "no environment": nil} {
+	for name, lookup := range map[string]func(string) string{"set elsewhere": variables, "no environment": nil} {
 		p, err := Run(t.Context(), sc, Options{URL: tasks(t, tasksapp.Options{}), Env: lookup})
 		if p != nil || err == nil {
 			t.Fatalf("%s: got %v, want an error", name, p)
+		}
+		if checked := CheckEnv(sc, lookup); checked == nil || checked.Error() != err.Error() {
+			t.Errorf("%s: beforehand got %v, want %v", name, checked, err)
 		}
 		for _, variable := range []string{"NOBODY", "EMPTY"} {
 			if !strings.Contains(err.Error(), "environment variable "+variable+" is not set") {

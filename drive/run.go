@@ -25,9 +25,9 @@ type Options struct {
 	Progress func(Progress)
 	Header   http.Header // sent with each connection: cookies, a staging site's key
 	TLS      *tls.Config // own certificates, as ddp.Trust makes it; nil for the system's
-	// Env looks up an environment variable that a login of the scenario names. What it returns is sent to the app and told to
-	// nobody else.
-	Env func(name string) (value string, set bool)
+	// Env returns the value of an environment variable, which a login of the scenario names. It is sent to the app and told to
+	// nobody else. Nil where nothing is set.
+	Env func(name string) string
 }
 
 // lateAfter is how long after it was due a session counts as late.

@@ -48,6 +48,7 @@ type measurement struct {
 	out      string
 
 	stopOnFail bool
+	env        func(string) string // for what scenarios sign in with
 }
 
 func (r *runCmd) run(ctx context.Context, c *command) (int, error) {
@@ -75,11 +76,14 @@ func (r *runCmd) prepare(ctx context.Context, c *command) (*measurement, error) 
 	if err != nil {
 		return nil, err
 	}
-	m := &measurement{out: r.Out, stopOnFail: r.StopOnFail}
+	m := &measurement{out: r.Out, stopOnFail: r.StopOnFail, env: c.Env}
 	scenarios, scenariosErr := r.scenarios(cfg)
 	arms, armsErr := r.arms(ctx, c, cfg)
 	if m.store, err = r.open(c, cfg.Baseline); err == nil {
 		m.judge, err = r.judge(ctx, c, cfg.Gate, cfg.Baseline, m.store, len(arms))
+	}
+	for _, s := range scenarios {
+		err = errors.Join(err, usage(drive.CheckEnv(s, c.Env)))
 	}
 	if r.SaveBaseline != "" {
 		err = errors.Join(err, usage(baseline.CheckKey(r.SaveBaseline)))
@@ -158,8 +162,11 @@ func (r *runCmd) seed() uint64 {
 // stdout does not have them.
 func (m *measurement) hooks(t *ticker, asJSON bool) runner.Hooks {
 	h := runner.Hooks{
-		Drive: drive.Run,
-		Save:  func(rec *record.Record) error { return record.Write(m.out, rec) },
+		Drive: func(ctx context.Context, s scenario.Scenario, o drive.Options) (*drive.Part, error) {
+			o.Env = m.env
+			return drive.Run(ctx, s, o)
+		},
+		Save: func(rec *record.Record) error { return record.Write(m.out, rec) },
 		Progress: func(p runner.Progress) {
 			if p.Over == nil {
 				t.show(p)
