@@ -186,12 +186,12 @@ func TestSettle(t *testing.T) {
 			t.Errorf("settled after %v with %v, want %v and no error", time.Since(begun), err, settleTime)
 		}
 		done := make(chan struct{})
-		time.AfterFunc(time.Second, func() { close(done) })
+		time.AfterFunc(settleTime/2, func() { close(done) })
 		if err := settle(t.Context(), done); !errors.Is(err, errDied) {
 			t.Errorf("the app ended, and settling said %v", err)
 		}
 		ctx, cancel := context.WithCancelCause(t.Context())
-		time.AfterFunc(time.Second, func() { cancel(errBudget) })
+		time.AfterFunc(settleTime/2, func() { cancel(errBudget) })
 		if err := settle(ctx, nil); !errors.Is(err, errBudget) {
 			t.Errorf("time was up, and settling said %v", err)
 		}

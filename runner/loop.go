@@ -139,6 +139,9 @@ func (w *work) one(ctx context.Context, j job) (record.Run, error) {
 	return m.run, nil
 }
 
+// patience is how many pairs are tried before a scenario is given up of which no run could be judged.
+const patience = 3
+
 // more says whether a scenario gets another pair of runs.
 func (w *work) more(ctx context.Context, place, pair int) bool {
 	switch {
@@ -153,7 +156,7 @@ func (w *work) more(ctx context.Context, place, pair int) bool {
 	}
 	valid := w.valid(place)
 	if valid < w.plan.Runs.Min {
-		return valid > 0 // where no run at all was valid, another will not be either
+		return valid > 0 || pair < patience
 	}
 	return w.hooks.Settled != nil && !w.hooks.Settled(w.only(place))
 }
