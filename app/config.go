@@ -25,6 +25,10 @@ type Config struct {
 	Services []Service `yaml:"services,omitempty"`
 	// Reset is a command that runs to its end when the services are ready and before the app starts, in the working directory.
 	Reset []string `yaml:"reset,omitempty"`
+	// Container is the name of a container that runs at URL already, which is metered by Docker's API; empty for none.
+	Container string `yaml:"container,omitempty"`
+	// Metrics is where an app that runs elsewhere tells its own figures.
+	Metrics Metrics `yaml:"metrics,omitempty"`
 	// Node is whether the app's Node is to tell of itself: collections, event loop, heap.
 	Node bool `yaml:"node,omitempty"`
 	// Version names the build under test.

@@ -53,7 +53,7 @@ func (c Config) Validate() error {
 			fault("roles.%s: an empty expression matches every process", role)
 		}
 	}
-	return errors.Join(append(faults, c.checkServices()...)...)
+	return errors.Join(slices.Concat(faults, c.checkElsewhere(), c.checkServices())...)
 }
 
 func (c Config) checkServices() (faults []error) {

@@ -86,6 +86,7 @@ func TestSchemaAndParseKnowTheSameKeys(t *testing.T) {
 		"":            "@: 1",
 		"app":         "app: {@: 1}",
 		"version":     "app: {version: {@: 1}}",
+		"metrics":     "app: {metrics: {@: 1}}",
 		"service":     "app: {services: [{@: 1}]}",
 		"runs":        "runs: {@: 1}",
 		"gate":        "gate: {@: 1}",

@@ -39,6 +39,8 @@ type Target struct {
 	Optional bool
 	// Process, when set, makes this target only that process below PID, and what descends from it.
 	Process int
+	// Endpoint, when set, is a process elsewhere that tells its own figures; PID is not used then.
+	Endpoint *Endpoint
 	// Groups are the directories of the control groups that hold PID, all that descends from it, and nothing else. What ends unseen
 	// is in their figures.
 	Groups []string
@@ -53,6 +55,7 @@ type Meter struct {
 
 	mu      sync.Mutex
 	ledger  *ledger
+	remotes []*remote
 	vitals  *vitals
 	samples []sample
 	taken   int     // samples that were tried
@@ -76,14 +79,18 @@ func Start(ctx context.Context, o Options, targets ...Target) (*Meter, error) {
 	if o.Interval <= 0 {
 		o.Interval = 500 * time.Millisecond
 	}
-	l, err := newLedger(s, targets)
-	if err != nil {
+	m := &Meter{interval: o.Interval, vitals: newVitals(o)}
+	if m.ledger, err = newLedger(s, slices.DeleteFunc(slices.Clone(targets), Target.elsewhere)); err != nil {
 		return nil, err
 	}
-	if err := l.first(); err != nil {
+	for _, t := range targets {
+		if t.elsewhere() {
+			m.remotes = append(m.remotes, newRemote(m.ledger.number(t.Role), *t.Endpoint))
+		}
+	}
+	if err := m.begin(); err != nil {
 		return nil, err
 	}
-	m := &Meter{interval: o.Interval, ledger: l, vitals: newVitals(o)}
 	if m.sample(true); m.failed > 0 {
 		return nil, m.why
 	}
@@ -101,6 +108,21 @@ func Start(ctx context.Context, o Options, targets ...Target) (*Meter, error) {
 		}
 	})
 	return m, nil
+}
+
+func (t Target) elsewhere() bool { return t.Endpoint != nil }
+
+// begin finds the targets.
+func (m *Meter) begin() error {
+	if err := m.ledger.first(); err != nil {
+		return err
+	}
+	for _, r := range m.remotes {
+		if err := r.begin(); err != nil {
+			return fmt.Errorf("%s: %w", m.ledger.roles[r.role], err)
+		}
+	}
+	return nil
 }
 
 // newLedger sorts the targets into trees.
@@ -182,6 +204,9 @@ func (m *Meter) read(fine bool) (reading, error) {
 		m.unread = cmp.Or(m.unread, m.ledger.share(&r))
 	}
 	m.taken++
+	for _, remote := range m.remotes {
+		remote.take(&r)
+	}
 	r.host = m.vitals.read()
 	return r, nil
 }
@@ -211,8 +236,19 @@ func (m *Meter) Stop() (Usage, error) {
 		err = fmt.Errorf("%d of %d samples could not be taken: %w", m.failed, m.failed+len(m.samples), m.why)
 	}
 	u := newUsage(m.ledger.roles, m.samples, m.interval)
-	u.missing = m.missing()
+	u.missing, u.broken = m.missing(), m.broken()
 	return u.Between(u.samples[0].at, u.samples[len(u.samples)-1].at), err
+}
+
+// broken says which roles' figures ended before the metering did.
+func (m *Meter) broken() map[string]broken {
+	all := make(map[string]broken)
+	for _, r := range m.remotes {
+		if r.broken != nil {
+			all[m.ledger.roles[r.role]] = broken{r.end, r.broken.Error(), r.restarted}
+		}
+	}
+	return all
 }
 
 // missing says why roles lack what others have.

@@ -11,6 +11,9 @@ type snapshot map[int]process
 // settled reads until two readings show the same processes with the same reaped seconds, or it was tried often enough. A
 // child that is waited for between the reading of it and of its parent would count twice, or not at all.
 func (l *ledger) settled() (snapshot, error) {
+	if len(l.trees) == 0 {
+		return nil, nil
+	}
 	last := make(snapshot, len(l.members))
 	for pid, m := range l.members {
 		last[pid] = m.process

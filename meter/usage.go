@@ -21,6 +21,7 @@ type Usage struct {
 	// Cost is the CPU seconds that metering took.
 	Cost float64
 
+	broken   map[string]broken            // by role
 	missing  map[string]map[string]string // by role and name, why a figure is not there
 	roles    []string                     // by number
 	samples  []sample                     // of the whole time that was metered
@@ -40,6 +41,17 @@ type Role struct {
 	More map[string]float64
 	// Missing is why something is not in More that could be.
 	Missing map[string]string
+	// Broken is why the figures end before the time does, empty if they do not. The series end there, and the others are not whole.
+	Broken string
+	// Restarted says that they do because the process was restarted.
+	Restarted bool
+}
+
+// A broken is how a role's figures ended.
+type broken struct {
+	at        time.Time // of the last one
+	why       string
+	restarted bool
 }
 
 // A sample is a reading and when it was taken.
@@ -56,7 +68,7 @@ func newUsage(roles []string, samples []sample, interval time.Duration) Usage {
 // Between returns the usage from a to b, or what of it was metered. Times of Mark are exact; others are interpolated between
 // samples.
 func (u Usage) Between(a, b time.Time) Usage {
-	w := Usage{Start: a, roles: u.roles, samples: u.samples, interval: u.interval, missing: u.missing, Roles: make(map[string]Role)}
+	w := Usage{Start: a, roles: u.roles, samples: u.samples, interval: u.interval, missing: u.missing, broken: u.broken, Roles: make(map[string]Role)}
 	if len(u.samples) == 0 {
 		return w
 	}
@@ -77,13 +89,28 @@ func (u Usage) Between(a, b time.Time) Usage {
 	}
 	inner := u.inner(a, b)
 	for i, name := range u.roles {
-		if r, seen := roleOver(i, edges, inner); seen && i != none {
-			r.Missing = u.missing[name]
-			w.Roles[name] = r
+		r, seen := roleOver(i, edges, inner)
+		end, broken := u.broken[name]
+		if i == none || !seen && !broken {
+			continue
 		}
+		r.Missing = u.missing[name]
+		if broken && end.at.Before(b) {
+			r.cut(w, end)
+		}
+		w.Roles[name] = r
 	}
 	w.Host, w.Cost = hostOver(edges), inner[len(inner)-1].cost-inner[0].cost
 	return w
+}
+
+// cut ends a role's series where its figures end.
+func (r *Role) cut(w Usage, end broken) {
+	n := 0
+	for n < len(w.T) && !w.Start.Add(time.Duration(w.T[n]*float64(time.Second))).After(end.at) {
+		n++
+	}
+	r.CPU, r.RAM, r.Broken, r.Restarted = r.CPU[:n], r.RAM[:n], end.why, end.restarted
 }
 
 // RAMAt returns the resident memory in bytes of each role at a time: of the sample nearest to it. A role that had no process

@@ -84,6 +84,12 @@ func (s *seen) foldUsage(run *record.Run, load meter.Usage) {
 	settled := s.usage.RAMAt(s.settled)
 	for name, role := range load.Roles {
 		p := prefix(name)
+		if role.Broken != "" {
+			for _, figure := range figures {
+				run.Missing[p+figure] = role.Broken
+			}
+			continue
+		}
 		run.Metrics[p+"cpu_seconds"] = role.CPUSeconds
 		run.Metrics[p+"ram"] = role.RAMMean
 		run.Metrics[p+"ram_peak"] = role.RAMPeak
@@ -138,7 +144,7 @@ var figures = []string{"cpu_seconds", "cpu", "ram", "ram_peak", "ram_settled"}
 // miss says of each role why it has no figures. An app that was not started here has no role.
 func (s *seen) miss(run *record.Run, load meter.Usage, why string) {
 	roles := slices.Collect(maps.Keys(load.Roles))
-	if s.started && !slices.Contains(roles, roleApp) {
+	if (s.started || s.unmetered != nil) && !slices.Contains(roles, roleApp) {
 		roles = append(roles, roleApp)
 	}
 	for _, role := range roles {

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"runtime"
@@ -36,6 +37,15 @@ func (s *seen) limit(run *record.Run, load meter.Usage) {
 	if steal > maxSteal && (run.Outcome == record.OK || run.Outcome == record.Failed && !run.Died || run.Outcome == record.Invalid) {
 		run.Outcome = record.Invalid
 		run.Reasons = append(run.Reasons, fmt.Sprintf("the hypervisor took %.1f %% of the CPU time, more than %.0f %%", steal*100, maxSteal*100))
+	}
+	for _, name := range slices.Sorted(maps.Keys(load.Roles)) {
+		if role := load.Roles[name]; role.Restarted {
+			s.restarted = cmp.Or(s.restarted, name+": "+role.Broken)
+		}
+	}
+	if s.restarted != "" && run.Outcome != record.Interrupted {
+		run.Outcome = record.Invalid
+		run.Reasons = append(run.Reasons, s.restarted)
 	}
 	if run.LimitedBy != limitedByNone {
 		return

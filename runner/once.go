@@ -40,8 +40,10 @@ type seen struct {
 	server       int               // the process that is the app proper
 	nodeDir      string            // where Node tells of itself, empty where it was not asked to
 	nodeSeries   map[string][]float64
-	loop         float64 // share of the load in which Node's event loop was busy, 0 if that is not known
-	stopped      error   // why the run was cut short
+	anew         func(context.Context) string // says how the container is another one than before; nil where there is none
+	restarted    string                       // how the app was started anew by somebody else
+	loop         float64                      // share of the load in which Node's event loop was busy, 0 if that is not known
+	stopped      error                        // why the run was cut short
 }
 
 // once makes one run: it starts the app, drives the load, waits for the app to settle and stops it. It always comes back with
@@ -116,7 +118,11 @@ func refused(begun time.Time, why error) record.Run {
 func (w *work) observe(ctx context.Context, j job, a *app.App, tell teller) (s seen, err error) {
 	s.startup, s.started = a.Startup()
 	s.server = server(a)
-	m, err := meter.Start(context.WithoutCancel(ctx), meter.Options{}, targets(j.arm.App, a)...)
+	wanted, err := s.targets(ctx, j.arm, a)
+	var m *meter.Meter
+	if err == nil {
+		m, err = meter.Start(context.WithoutCancel(ctx), meter.Options{}, wanted...)
+	}
 	if err == nil {
 		err = m.Absent()
 	}
@@ -126,12 +132,15 @@ func (w *work) observe(ctx context.Context, j job, a *app.App, tell teller) (s s
 		halt(m)
 		return s, nil
 	}
-	s.unmetered, s.metered = err, metered(a)
+	s.unmetered, s.metered = err, metered(wanted, a)
 	err = w.load(ctx, j, a, m, &s, func(p drive.Progress) { tell(Driving, p) })
 	if err == nil && s.stopped == nil {
 		tell(Settling, drive.Progress{})
 		s.stopped = settle(ctx, a.Done())
 		s.settled = mark(m)
+	}
+	if s.anew != nil && s.stopped == nil {
+		s.restarted = s.anew(ctx)
 	}
 	if m != nil {
 		var missed error

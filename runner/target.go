@@ -2,6 +2,7 @@ package runner
 
 import (
 	"cmp"
+	"context"
 	"maps"
 	"slices"
 
@@ -12,8 +13,41 @@ import (
 // roleTool is what only started the app.
 const roleTool = "tool"
 
-// targets says what is metered: each process that was started, and the roles of what descends from the app.
-func targets(c app.Config, a *app.App) []meter.Target {
+// agentToken is where the bearer token of an agent is found in the environment.
+const agentToken = "DDPGATE_AGENT_TOKEN"
+
+// targets says what is metered: each process that was started, the roles of what descends from the app, and an app that runs elsewhere.
+func (s *seen) targets(ctx context.Context, arm Arm, a *app.App) ([]meter.Target, error) {
+	c := arm.App
+	found := processes(c, a)
+	if m := c.Metrics; !m.IsZero() {
+		token := inherited(arm.Options, agentToken)
+		found = append(found, meter.Target{Role: roleApp, Endpoint: &meter.Endpoint{URL: m.URL, CPU: m.CPU, RAM: m.RAM, Token: token}})
+	}
+	if c.Container == "" {
+		return found, nil
+	}
+	docker, err := meter.NewDocker(inherited(arm.Options, "DOCKER_HOST"))
+	if err != nil {
+		return nil, err
+	}
+	container, err := docker.Container(ctx, c.Container)
+	if err != nil {
+		return nil, err
+	}
+	own, err := container.Target(roleApp)
+	if err != nil {
+		return nil, err
+	}
+	s.anew = func(ctx context.Context) string { return container.Restarted(docker.Container(ctx, c.Container)) }
+	for role, match := range c.Roles {
+		found = append(found, meter.Target{Role: role, PID: own.PID, Match: match})
+	}
+	return append(found, own), nil
+}
+
+// processes are the targets that were started here.
+func processes(c app.Config, a *app.App) []meter.Target {
 	var found []meter.Target
 	for _, p := range a.Processes() {
 		own := meter.Target{Role: p.Role, PID: p.PID, Reaper: p.Reaper, Groups: p.Groups}
@@ -59,8 +93,18 @@ func server(a *app.App) int {
 }
 
 // metered says how each process was metered, for the record.
-func metered(a *app.App) map[string]string {
+func metered(targets []meter.Target, a *app.App) map[string]string {
 	how := make(map[string]string)
+	for _, t := range targets {
+		switch {
+		case t.Endpoint != nil:
+			how[t.Role] = "endpoint " + t.Endpoint.URL
+		case t.Role == roleApp && len(t.Groups) > 0:
+			how[t.Role] = "control group"
+		case t.Role == roleApp:
+			how[t.Role] = "processes: a container's control groups cannot be read here"
+		}
+	}
 	for _, p := range a.Processes() {
 		how[p.Role] = "control group"
 		if len(p.Groups) == 0 {

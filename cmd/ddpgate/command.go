@@ -54,8 +54,10 @@ type grammar struct {
 	Report   reportCmd   `cmd:"" help:"Render a record, or the comparison of two."`
 	Baseline baselineCmd `cmd:"" help:"List, show and save baselines."`
 	Import   importCmd   `cmd:"" help:"Make records of what other tools measured."`
+	History  historyCmd  `cmd:"" help:"Show the trend and the change points of a key."`
 	Export   exportCmd   `cmd:"" help:"Print records as CSV, or as text for Prometheus."`
 	Probe    probeCmd    `cmd:"" help:"Say what machine this is, and how quiet it is to measure on."`
+	Agent    agentCmd    `cmd:"" help:"Serve what an app on this host uses, for a ddpgate on another one."`
 	Serve    serveCmd    `cmd:"" help:"Serve the embedded tasks app."`
 	Action   actionCmd   `cmd:"" help:"Do what action.yml asks for by its inputs: run, then summary, outputs and comment."`
 	Comment  commentCmd  `cmd:"" help:"Write the verdict on records to the pull request that a workflow_run event is about."`
