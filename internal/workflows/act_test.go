@@ -68,7 +68,7 @@ const (
 )
 
 // mostTime is how long one workflow may take; each takes less than half a minute on an idle machine.
-const mostTime = 2 * time.Minute
+const mostTime = 3 * time.Minute
 
 var headSHA = strings.Repeat("a1", 20)
 

@@ -76,18 +76,16 @@ func TestTheCompositeAction(t *testing.T) {
 	}
 }
 
-// meteors checks a Meteor out for each arm, and the app.
+// meteors has a Meteor to check out for each arm, and the app. That of head is the repository itself: act checks out its own
+// repository without anybody's help.
 func (s *stage) meteors(headFlags string) {
-	for arm, flags := range map[string]string{"base": "", "head": headFlags} {
-		dir := filepath.Join(s.checkouts, arm)
+	for dir, flags := range map[string]string{filepath.Join(s.checkouts, "base"): "", s.dir: headFlags} {
 		s.copy("testdata/meteor/meteor", filepath.Join(dir, "meteor"))
 		s.copy("testdata/meteor/mongod", filepath.Join(dir, "dev_bundle/mongodb/bin/mongod"))
 		s.write(filepath.Join(dir, "app.flags"), flags)
 		s.write(filepath.Join(dir, "ddpgate.yml"), s.config())
-		s.commit(dir)
 	}
 	s.write(filepath.Join(s.checkouts, "performance/apps/tasks-3.x/package.json"), "{}\n")
-	s.write(filepath.Join(s.dir, "ddpgate.yml"), s.config())
 }
 
 // config is the documentation's configuration with a load of half a second.
@@ -155,7 +153,7 @@ func TestTheForksWorkflows(t *testing.T) {
 		if checks := s.Checks(); len(checks) != 1 || checks[0]["conclusion"] != "failure" || checks[0]["head_sha"] != headSHA {
 			s.errorf("checks %v", checks)
 		}
-		s.write(filepath.Join(s.checkouts, "head/app.flags"), "")
+		s.write(filepath.Join(s.dir, "app.flags"), "")
 		s.halves(true, "### ✅ Resolved: ")
 	})
 }
@@ -207,8 +205,8 @@ func TestTheNightlyWorkflow(t *testing.T) {
 		if before == "" {
 			s.errorf("no baseline was written")
 		}
-		for _, arm := range []string{"base", "head"} { // a night that cannot be measured writes nothing and is red
-			s.write(filepath.Join(s.checkouts, arm, "app.flags"), "--no-such-flag")
+		for _, dir := range []string{s.dir, filepath.Join(s.checkouts, "base")} { // a night that cannot be measured writes nothing and is red
+			s.write(filepath.Join(dir, "app.flags"), "--no-such-flag")
 		}
 		if s.play("schedule", `{"schedule": "23 3 * * *"}`, ".github/workflows/nightly.yml") {
 			s.errorf("an app that does not start went well")
