@@ -98,6 +98,10 @@ func (p *Part) Metrics() (values map[string]float64, missing map[string]string) 
 			set(values, missing, h, prefix+"."+q, q)
 		}
 	}
+	for method, size := range p.Results {
+		values["result."+method+".bytes"] = size.Mean()
+	}
+	values["driver.sched.p99"], values["driver.gc"] = p.Self.Sched, p.Self.Pauses
 	if h := p.Histograms["session"]; h != nil && h.Count() > 0 && h.Censored() == 0 {
 		values["session.max"] = h.Max()
 	}

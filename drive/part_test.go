@@ -33,6 +33,7 @@ func TestMetrics(t *testing.T) {
 	}
 	p := &Part{
 		Time: 12, Floor: 10, Planned: 100, Started: 90, Late: 10, OK: 100, Actions: 600,
+		Results: map[string]Size{"fetchTasks": {4, 4096, 2000}}, Self: Self{Sched: 0.003, Pauses: 0.02},
 		Histograms: map[string]*metric.Histogram{
 			"session": histogram(0, hundred...), "session.wait": histogram(0, hundred...), "lag": histogram(0, 0.001, 0.002),
 			"insertTask": histogram(0, 0.5), "insertTask.updated": histogram(0, 0.75), "connect": histogram(0, 0.25), "visible": histogram(0),
@@ -42,7 +43,7 @@ func TestMetrics(t *testing.T) {
 	for name, want := range map[string]float64{
 		"ok": 1, "time": 12, "time_above_floor": 2, "throughput": 50,
 		"session.p50": 0.5, "session.p95": 0.95, "session.p99": 0.99, "session.max": 1, "session.wait.p50": 0.5, "session.wait.p95": 0.95,
-		"driver.lag.p99": 0.002, "latency.connect.p95": 0.25,
+		"driver.lag.p99": 0.002, "driver.sched.p99": 0.003, "driver.gc": 0.02, "result.fetchTasks.bytes": 1024, "latency.connect.p95": 0.25,
 		"latency.insertTask.p50": 0.5, "latency.insertTask.p99": 0.5, "latency.insertTask.updated.p95": 0.75,
 	} {
 		if got, has := values[name]; !has || math.Abs(got-want) > want/500 {
@@ -98,7 +99,7 @@ func TestMetricsOfFailures(t *testing.T) {
 func TestMetricsOfNothing(t *testing.T) {
 	for _, p := range []*Part{{}, {Planned: 10, Dropped: 10}} {
 		values, missing := p.Metrics()
-		if values["ok"] != 0 || missing["time"] == "" || missing["throughput"] == "" || len(values) != 1 {
+		if values["ok"] != 0 || missing["time"] == "" || missing["throughput"] == "" || len(values) != 3 {
 			t.Errorf("%+v: got %v, %v", p, values, missing)
 		}
 	}

@@ -80,6 +80,8 @@ var fixed = []Def{
 	{Name: "host.steal", Unit: Ratio, Better: Neither, What: "processor time that the hypervisor gave to others"},
 	{Name: "host.pressure", Unit: Ratio, Better: Neither, What: "share of time that tasks waited for a processor"},
 	{Name: "driver.lag.p99", Unit: Seconds, Better: Neither, What: "how late sessions were started, 99th percentile"},
+	{Name: "driver.sched.p99", Unit: Seconds, Better: Neither, What: "how long the driver's goroutines waited for a processor, 99th percentile"},
+	{Name: "driver.gc", Unit: Seconds, Better: Neither, What: "garbage collection pauses of the driver, total"},
 }
 
 // suffixes end the names of the latency family, latency.NAME.SUFFIX. Longer ones come first.
@@ -107,6 +109,9 @@ func Lookup(name string) (def Def, ok bool) {
 	if rest, found := strings.CutPrefix(name, "latency."); found {
 		return latency(name, rest)
 	}
+	if rest, found := strings.CutPrefix(name, "result."); found {
+		return resultSize(name, rest)
+	}
 	role, plain, found := strings.Cut(name, ".")
 	if !found || role == "" || !slices.Contains(perRole, plain) {
 		return Def{}, false
@@ -115,6 +120,15 @@ func Lookup(name string) (def Def, ok bool) {
 	def.Name, def.Gated = name, false
 	def.What = role + ": " + def.What
 	return def, ok
+}
+
+// resultSize is of the family result.METHOD.bytes.
+func resultSize(name, rest string) (Def, bool) {
+	of, found := strings.CutSuffix(rest, ".bytes")
+	if !found || of == "" {
+		return Def{}, false
+	}
+	return Def{Name: name, Unit: Bytes, Better: Lower, What: "size of a result of " + of + ", mean"}, true
 }
 
 func latency(name, rest string) (Def, bool) {
@@ -137,7 +151,7 @@ func Gated() []string {
 	return names
 }
 
-// Names returns the metrics with one name, in the order of reports; the families (latency.NAME.p95, ROLE.ram) are not in it.
+// Names returns the metrics with one name, in the order of reports; the families (latency.NAME.p95, result.METHOD.bytes, ROLE.ram) are not in it.
 func Names() []string {
 	names := make([]string, len(fixed))
 	for i, d := range fixed {

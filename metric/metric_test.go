@@ -25,6 +25,11 @@ func TestLookup(t *testing.T) {
 		{"node.loop.p99", Def{Unit: Seconds, Better: Lower}},
 		{"host.steal", Def{Unit: Ratio, Better: Neither}},
 		{"driver.lag.p99", Def{Unit: Seconds, Better: Neither}},
+		{"driver.sched.p99", Def{Unit: Seconds, Better: Neither}},
+		{"driver.gc", Def{Unit: Seconds, Better: Neither}},
+		// sizes
+		{"result.fetchTasks.bytes", Def{Unit: Bytes, Better: Lower}},
+		{"result.a.b.bytes", Def{Unit: Bytes, Better: Lower}},
 		// roles
 		{"db.ram", Def{Unit: Bytes, Better: Lower}},
 		{"db.ram_peak", Def{Unit: Bytes, Better: Lower}},
@@ -58,7 +63,7 @@ func TestLookup(t *testing.T) {
 func TestLookupOfNothing(t *testing.T) {
 	for _, name := range []string{
 		"", "tim", "Time", "time ", ".ram", "db.", "db.time", "db.ok", "db.host.steal", "a.b.ram", "latency", "latency.", "latency.p95", "latency..p95", "latency.x",
-		"latency.x.p90", "latency.x.updated", "session", "session.p90", "p95",
+		"latency.x.p90", "result", "result.", "result.bytes", "result..bytes", "result.x", "latency.x.updated", "session", "session.p90", "p95",
 	} {
 		if def, ok := Lookup(name); ok || def != (Def{}) {
 			t.Errorf("%q is known as %+v", name, def)
