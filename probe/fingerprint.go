@@ -51,11 +51,8 @@ func Fingerprint(root string, env func(string) string) Machine {
 	if err != nil {
 		return m // no Linux: the rest stays empty
 	}
-	virtual := false
-	if cpus, err := proc.CPUInfo(); err == nil && len(cpus) > 0 {
-		m.CPU = strings.Join(strings.Fields(cpus[0].ModelName), " ")
-		virtual = strings.Contains(" "+strings.Join(cpus[0].Flags, " ")+" ", " hypervisor ")
-	}
+	var virtual bool
+	m.CPU, virtual = processor(proc)
 	if memory, err := proc.Meminfo(); err == nil && memory.MemTotalBytes != nil {
 		m.Memory = int64(*memory.MemTotalBytes)
 	}

@@ -9,8 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
-
-	"github.com/google/renameio/v2"
 )
 
 // Write stores a record at path and sets its ID and Format. The file is whole or not there: it is written beside path, synced and
@@ -67,20 +65,8 @@ func compress(b []byte) ([]byte, error) {
 
 // WriteFile writes a file of a plain name in a directory that no link may leave. It is whole or not there, and lasts over a
 // crash: it is written beside its place, synced and renamed.
-func WriteFile(dir *os.Root, name string, b []byte) (err error) {
-	f, err := renameio.NewPendingFile(name, renameio.WithRoot(dir), renameio.WithPermissions(0o644))
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, f.Cleanup())
-		}
-	}()
-	if _, err = f.Write(b); err != nil {
-		return err
-	}
-	if err = f.CloseAtomicallyReplace(); err != nil {
+func WriteFile(dir *os.Root, name string, b []byte) error {
+	if err := replace(dir, name, b); err != nil {
 		return err
 	}
 	return SyncDir(dir)
