@@ -11,10 +11,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 )
-
-var close6 = cmpopts.EquateApprox(0, 1e-6)
 
 func TestReadProcFixture(t *testing.T) {
 	s, err := newSource(Options{Proc: "testdata/proc"})
