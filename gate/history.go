@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"sync"
 
 	"github.com/ddpgate/ddpgate/metric"
 )
@@ -35,11 +36,7 @@ func JudgeHistory(nights []Night, p Policy, seed uint64) (*History, error) {
 	h := &historian{policy: p, seed: seed, nights: slices.Clone(nights)}
 	slices.SortStableFunc(h.nights, func(a, b Night) int { return a.Measured.Compare(b.Measured) })
 	h.Nights = h.nights
-	for _, scenario := range h.scenarios() {
-		for _, def := range h.metrics(scenario) {
-			h.Trends = append(h.Trends, h.trend(scenario, def))
-		}
-	}
+	h.Trends = h.all()
 	slices.SortStableFunc(h.Trends, func(a, b Trend) int {
 		return cmp.Compare(rankGated(a), rankGated(b))
 	})
@@ -48,6 +45,23 @@ func JudgeHistory(nights []Night, p Policy, seed uint64) (*History, error) {
 	}
 	h.conclude()
 	return &h.History, nil
+}
+
+// all follows every metric of every scenario, many at a time: they have nothing to do with each other.
+func (h *historian) all() []Trend {
+	var follow []func() Trend
+	for _, scenario := range h.scenarios() {
+		for _, def := range h.metrics(scenario) {
+			follow = append(follow, func() Trend { return h.trend(scenario, def) })
+		}
+	}
+	trends := make([]Trend, len(follow))
+	var all sync.WaitGroup
+	for i, f := range follow {
+		all.Go(func() { trends[i] = f() })
+	}
+	all.Wait()
+	return trends
 }
 
 func rankGated(t Trend) int {

@@ -5,19 +5,24 @@ import (
 	"slices"
 )
 
-// An energy splits a series at any place in n log n steps: sums of distances grow value by value along two Fenwick trees over the ranks.
+// An energy splits a series at any place in n log n steps: sums of distances grow value by value along a Fenwick tree over the ranks.
 type energy struct {
 	order  []int     // rank of each value
 	sorted []float64 // by rank
 	within []float64 // by length of the beginning: distances of all its pairs
 	begins []float64 // the same, kept while within is filled from the other end
-	count  []int
-	sum    []float64
+	tree   []node    // Fenwick tree over the ranks, from 1
+}
+
+// A node counts and sums the values of some ranks.
+type node struct {
+	count int
+	sum   float64
 }
 
 func newEnergy(values []float64) *energy {
 	n := len(values)
-	e := &energy{order: make([]int, n), sorted: make([]float64, n), within: make([]float64, n+1), begins: make([]float64, n+1), count: make([]int, n+1), sum: make([]float64, n+1)}
+	e := &energy{order: make([]int, n), sorted: make([]float64, n), within: make([]float64, n+1), begins: make([]float64, n+1), tree: make([]node, n+1)}
 	places := make([]int, n)
 	for i := range places {
 		places[i] = i
@@ -53,8 +58,7 @@ func (e *energy) split(order []int) (at int, best float64) {
 
 // grow fills within.
 func (e *energy) grow(order []int) {
-	clear(e.count)
-	clear(e.sum)
+	clear(e.tree)
 	sumAll, total := 0.0, 0.0
 	for i, rank := range order {
 		x := e.sorted[rank]
@@ -63,9 +67,9 @@ func (e *energy) grow(order []int) {
 		total += float64(below)*x - sumBelow + (sumAll - sumBelow) - above*x
 		sumAll += x
 		e.within[i+1] = total
-		for k := rank + 1; k < len(e.count); k += k & -k {
-			e.count[k]++
-			e.sum[k] += x
+		for k := rank + 1; k < len(e.tree); k += k & -k {
+			e.tree[k].count++
+			e.tree[k].sum += x
 		}
 	}
 }
@@ -73,8 +77,8 @@ func (e *energy) grow(order []int) {
 // below returns how many values of a lower rank are in, and their sum.
 func (e *energy) below(rank int) (count int, sum float64) {
 	for k := rank; k > 0; k -= k & -k {
-		count += e.count[k]
-		sum += e.sum[k]
+		count += e.tree[k].count
+		sum += e.tree[k].sum
 	}
 	return count, sum
 }

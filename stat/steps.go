@@ -1,6 +1,7 @@
 package stat
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -62,7 +63,7 @@ func WindowBreaks(values []float64, width int, level float64) []Break {
 	for i := range ps {
 		ps[i] = 1
 		if a, b := values[max(0, i-width):i], values[i:min(len(values), i+width)]; len(a) >= leastRun && len(b) >= leastRun {
-			ps[i] = twoSided(Welch(a, b))
+			ps[i] = clearly(Welch(a, b))
 		}
 	}
 	var found []Break
@@ -74,18 +75,34 @@ func WindowBreaks(values []float64, width int, level float64) []Break {
 	return found
 }
 
+// clearly returns the two-sided chance of a shift, 1 where it is below two standard errors: no level is that high, and most shifts are.
+func clearly(s Shift) float64 {
+	if math.Abs(s.Estimate) < 2*s.SE {
+		return 1
+	}
+	return twoSided(s)
+}
+
 // Steps finds changes of level that last: breaks of the series without its spikes, each confirmed by the medians of both sides. A spike is no step, and a step has two
-// values at least. It is E-divisive means held to a second opinion, which on known answers does better than either alone.
+// values at least. E-divisive means finds most of them; a windowed t finds the hump in the middle of a stretch, which no single split
+// explains.
 func Steps(values []float64, seed uint64) []Break {
 	calm := withoutSpikes(values)
 	breaks := Breaks(calm, seed)
+	for _, b := range WindowBreaks(calm, windowWidth, windowLevel) {
+		if !isFound(breaks, b.At) {
+			breaks = append(breaks, b)
+		}
+	}
+	slices.SortFunc(breaks, func(a, b Break) int { return cmp.Compare(a.At, b.At) })
 	noise := Noise(calm)
 	for {
-		weakest, least := -1, float64(confirmLevel)
+		weakest, least := -1, 1.0
 		for i := range breaks {
 			before, after := sides(calm, breaks, i)
-			if z := clarity(Median(before), Median(after), len(before), len(after), noise); z < least {
-				weakest, least = i, z
+			z := clarity(Median(before), Median(after), len(before), len(after), noise)
+			if needed := confirmation(min(len(before), len(after))); z/needed < least {
+				weakest, least = i, z/needed
 			}
 		}
 		if weakest < 0 {
@@ -96,9 +113,19 @@ func Steps(values []float64, seed uint64) []Break {
 }
 
 const (
-	confirmLevel = 2.5 // standard errors between the medians of both sides
-	sideReach    = 30  // values of a side that count
+	windowWidth = 8      // of the windowed t
+	windowLevel = 0.0003 // of the windowed t
+	sideReach   = 30     // values of a side that count
 )
+
+// confirmation is how many standard errors the medians of both sides must be apart. The place was chosen where they are, which weighs more the fewer values there are on
+// a side.
+func confirmation(values int) float64 {
+	if values < 6 {
+		return 4
+	}
+	return 2.5
+}
 
 // placed moves each break to where two levels explain best what is between its neighbours: energy finds that there is a break, least squares where.
 func placed(values []float64, breaks []Break) []Break {

@@ -29,6 +29,7 @@ var rooms = map[string][]string{
 	"fleet":               {"drive", "scenario", "metric"},
 	"gate":                {"record", "metric", "stat", "internal/nearest"},
 	"gate/oc":             {"gate", "record", "stat"},
+	"gate/steps":          {"gate", "record", "stat"},
 	"baseline":            {"record", "internal/nearest"},
 	"drive":               {"scenario", "ddp", "metric"},
 	"probe":               {"internal/cgroup"},
