@@ -303,9 +303,7 @@ func heapOf(t *testing.T, w way, sessions int) int64 {
 		}
 		ws.drain()
 	}))
-	var before, after runtime.MemStats
-	runtime.GC()
-	runtime.ReadMemStats(&before)
+	before := inUse()
 	all := make([]*Conn, sessions)
 	for i := range all {
 		c, err := Dial(t.Context(), n.address, Options{Transport: w.transport, Compression: w.compression})
@@ -320,11 +318,19 @@ func heapOf(t *testing.T, w way, sessions int) int64 {
 			}
 		}
 	}
-	runtime.GC()
-	runtime.GC() // pools keep what they hold for one more
-	runtime.ReadMemStats(&after)
+	after := inUse()
 	runtime.KeepAlive(all)
-	return int64(after.HeapAlloc+after.StackInuse) - int64(before.HeapAlloc+before.StackInuse)
+	return after - before
+}
+
+// inUse returns what of the heap and stacks is in use, pools emptied.
+func inUse() int64 {
+	for range 3 { // a pool keeps what it holds through one or two
+		runtime.GC()
+	}
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc + m.StackInuse)
 }
 
 func many(w way, n int) []string {
