@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 // told is what a Node that runs the program tells of itself. The program must end by itself.
@@ -112,7 +113,7 @@ func TestReadNode(t *testing.T) {
 			"heap": (100 + 600 + 100) / 5.0, "loop.used": (0.5 + 2.7 + 0.1) / 5, "loop.p50": 2, "loop.p99": 2,
 		},
 	}
-	if diff := cmp.Diff(want.Figures, got.Figures, close6); diff != "" {
+	if diff := cmp.Diff(want.Figures, got.Figures, cmpopts.EquateApprox(0, 1e-9)); diff != "" {
 		t.Errorf("figures (-want +got):\n%s", diff)
 	}
 	if heap := got.Series["heap"]; len(heap) != 3 || heap[0] != 100 || heap[2] != 200 {
