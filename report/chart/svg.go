@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -115,23 +116,25 @@ type Titled struct {
 // above is the room of a title.
 const above = 26
 
-// Sheet writes drawings as one SVG document, in so many columns. It is a picture that needs nothing else, with its colours for light
+// Sheet writes drawings as one SVG document, in so many columns, each in the one that ends first. It is a picture that needs nothing else, with its colours for light
 // and dark and the titles written above the drawings.
 func Sheet(w io.Writer, title string, columns int, all []Titled) error {
 	const gap = 20
 	columns = max(1, min(columns, len(all)))
 	var out strings.Builder
-	y := float64(gap)
-	for row := 0; row < len(all); row += columns {
-		tallest := 0.0
-		for i, t := range all[row:min(row+columns, len(all))] {
-			x := gap + i*(Width+gap)
-			fmt.Fprintf(&out, `<g transform="translate(%d,%g)" role="img" aria-label="%s"><text class="f-ink" x="2" y="14" font-size="13px" font-weight="bold">%s</text><g transform="translate(0,%d)">%s</g></g>`+"\n",
-				x, y, escaped(t.Alt), escaped(text.larger(13).fit(t.Title, Width-4)), above, t.body)
-			tallest = max(tallest, t.Height)
+	ends := slices.Repeat([]float64{gap}, columns) // of what stands in each column
+	for _, t := range all {
+		column := 0
+		for i := range ends {
+			if ends[i] < ends[column] {
+				column = i
+			}
 		}
-		y += above + tallest + gap
+		fmt.Fprintf(&out, `<g transform="translate(%d,%g)" role="img" aria-label="%s"><text class="f-ink" x="2" y="14" font-size="13px" font-weight="bold">%s</text><g transform="translate(0,%d)">%s</g></g>`+"\n",
+			gap+column*(Width+gap), ends[column], escaped(t.Alt), escaped(text.larger(13).fit(t.Title, Width-4)), above, t.body)
+		ends[column] += above + t.Height + gap
 	}
+	y := slices.Max(ends)
 	width := gap + columns*(Width+gap)
 	_, err := fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" class="chart" width="%d" height="%g" viewBox="0 0 %d %g"><title>%s</title><style>%s</style><rect class="f-paper" width="100%%" height="100%%"/>`+"\n%s</svg>\n",
 		width, y, width, y, escaped(title), Style(), out.String())
