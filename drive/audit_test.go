@@ -294,7 +294,7 @@ func TestAuditPeriods(t *testing.T) {
 // A server that loses one data message in a hundred fails, for those that wait for their own and by the audit for the others'.
 func TestDropFails(t *testing.T) {
 	t.Parallel() // with what does not wait for a timeout
-	sc := small(t, "tasks-reactive", func(s *scenario.Scenario) { s.Timeout = 10 * time.Second })
+	sc := small(t, "tasks-reactive", func(s *scenario.Scenario) { s.Timeout, s.Vars["tasks"] = 10*time.Second, int64(20) })
 	p := driven(t, sc, Options{URL: tasks(t, tasksapp.Options{Drop: 0.01, Seed: 7})})
 	audited := 0
 	for cause, n := range causes(p) {
