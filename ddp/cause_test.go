@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -18,22 +19,26 @@ import (
 )
 
 // soon is the time limit of a dial that will not be answered however long it waits.
-const soon = 100 * time.Millisecond
+const soon = 300 * time.Millisecond
 
 // dialAll dials an address in each way and holds the error against its cause.
 func dialAll(t *testing.T, address string, o Options, want ConnError) {
 	t.Helper()
+	var dialing sync.WaitGroup
 	for _, w := range ways() {
 		o.Transport, o.Compression = w.transport, w.compression
-		c, err := Dial(t.Context(), address, o)
-		if err == nil {
-			c.Abandon()
-		}
-		var conn *ConnError
-		if !errors.As(err, &conn) || conn.Kind() != want.Kind() {
-			t.Errorf("%v: got %v, want %s", w, err, want.Kind())
-		}
+		dialing.Go(func() {
+			c, err := Dial(t.Context(), address, o)
+			if err == nil {
+				c.Abandon()
+			}
+			var conn *ConnError
+			if !errors.As(err, &conn) || conn.Kind() != want.Kind() {
+				t.Errorf("%v: got %v, want %s", w, err, want.Kind())
+			}
+		})
 	}
+	dialing.Wait()
 }
 
 func TestRefused(t *testing.T) {
