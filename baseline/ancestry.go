@@ -119,9 +119,11 @@ func (c Config) TooFar(choice Choice) string {
 
 // String says which record it is, how far away and how old.
 func (c Choice) String() string {
-	where := "the nearest before this one"
-	if c.Distance > 0 {
-		where = fmt.Sprintf("%d first parents farther than the nearest", c.Distance)
+	where := "the nearest earlier one"
+	if c.Distance == 1 {
+		where = "1 commit farther than the nearest"
+	} else if c.Distance > 1 {
+		where = fmt.Sprintf("%d commits farther than the nearest", c.Distance)
 	}
 	return fmt.Sprintf("record %.19s of commit %.12s, %s, measured %s ago", c.ID, c.Commit, where, days(c.Age))
 }
