@@ -27,7 +27,7 @@ func (j *judgement) calibrate(c *comparison, m matched) float64 {
 		return 0
 	}
 	if j.changes == nil {
-		j.changes = changes(j.policy.AA)
+		j.changes = changes(j.policy.AA, j.head.Environment)
 	}
 	seen := j.changes[subject{m.scenario, s.Identity, c.def.Name}]
 	if len(seen) < calibrationFrom {
@@ -36,10 +36,13 @@ func (j *judgement) calibrate(c *comparison, m matched) float64 {
 	return stat.Tolerance(seen, tolerated, toleratedAt)
 }
 
-// changes returns the change that each A/A record saw in each metric. Their direction does not matter.
-func changes(records []*record.Record) map[subject][]float64 {
+// changes returns the change that each A/A record of such a machine saw in each metric. Their direction does not matter.
+func changes(records []*record.Record, machine record.Environment) map[subject][]float64 {
 	seen := make(map[subject][]float64)
 	for _, r := range records {
+		if !sameKind(r.Environment, machine) {
+			continue
+		}
 		j := newJudgement(Policy{}, r)
 		j.v.Design = Pairs
 		for i := range r.Scenarios {

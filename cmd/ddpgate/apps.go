@@ -28,6 +28,7 @@ type appFlags struct {
 	HeadDir string `placeholder:"DIR" help:"Where the app's command runs." group:"app"`
 	BaseDir string `placeholder:"DIR" help:"Where the second arm's command runs." group:"app"`
 
+	AA          bool `name:"aa" help:"Measure the app against itself, and keep the record: twenty of them say what this machine can hold." group:"app"`
 	NodeMetrics bool `help:"Measure what the app's Node tells of itself: collections, event loop, heap." group:"app"`
 }
 
@@ -41,6 +42,9 @@ func (f *appFlags) arms(ctx context.Context, c *command, cfg *config.Config) ([]
 		return nil, usage(err)
 	}
 	base, err := f.base(cfg.Base, head)
+	if f.AA {
+		base, err = f.itself(cfg.Base, head)
+	}
 	if err != nil {
 		return nil, usage(err)
 	}

@@ -89,6 +89,11 @@ func (r *runCmd) conclude(ctx context.Context, c *command, m *measurement, rec *
 	if err := r.keep(ctx, c, m, rec, v.Outcome); err != nil {
 		return 0, err
 	}
+	if r.AA && !rec.Interrupted {
+		if err := m.keepAA(ctx, c, rec, r.JSON); err != nil {
+			return 0, err
+		}
+	}
 	if m.judge.missing != nil && r.SaveBaseline != m.judge.missing.Key {
 		fmt.Fprintf(c.Stderr, "hint: %s\n", m.judge.missing.Hint())
 	}

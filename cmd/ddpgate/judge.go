@@ -55,6 +55,9 @@ func (f *gateFlags) judge(ctx context.Context, c *command, configured gate.Polic
 	if err := j.policy.Validate(); err != nil {
 		return j, usage(err)
 	}
+	if err := j.experience(ctx, c, store, from); err != nil {
+		return j, err
+	}
 	if f.NoGate && f.Baseline != "" {
 		return j, usage(errors.New("--no-gate and --baseline contradict each other"))
 	}
