@@ -26,6 +26,7 @@ func dialAll(t *testing.T, address string, o Options, want ConnError) {
 	t.Helper()
 	var dialing sync.WaitGroup
 	for _, w := range ways() {
+		o := o
 		o.Transport, o.Compression = w.transport, w.compression
 		dialing.Go(func() {
 			c, err := Dial(t.Context(), address, o)
