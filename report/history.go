@@ -66,7 +66,8 @@ func (o HistoryOptions) shows(t gate.Trend) bool {
 	return slices.ContainsFunc(t.Changes, func(c gate.Change) bool { return c.Cause == gate.Code && math.Abs(c.Change) >= t.Threshold })
 }
 
-const sparkWidth = 24
+// sparkWidth is how many columns a sparkline has: fewer where names need them.
+func (t *text) sparkWidth() int { return min(24, t.width-48) }
 
 func (t *text) trends(scenario string, trends []gate.Trend, h *gate.History) {
 	about := ""
@@ -74,7 +75,7 @@ func (t *text) trends(scenario string, trends []gate.Trend, h *gate.History) {
 		about = "head as a ratio to the build that was measured beside it"
 	}
 	t.hanging(plain(scenario)+"  ", t.bold(), about, t.dim())
-	g := grid{headers: []string{"metric", "trend", "now", "30 days", "90 days", "verdict"}, left: map[int]bool{0: true, 1: true, 5: true}, spare: []int{4}, state: make(map[int]gate.Outcome)}
+	g := grid{headers: []string{"metric", "trend", "now", "30 days", "90 days", "verdict"}, left: map[int]bool{0: true, 1: true, 5: true}, spare: []int{4, 3}, state: make(map[int]gate.Outcome)}
 	for i, trend := range trends {
 		verdict := trend.Outcome.String()
 		if !trend.Gated {
@@ -82,7 +83,7 @@ func (t *text) trends(scenario string, trends []gate.Trend, h *gate.History) {
 		} else if trend.Outcome == gate.Regression {
 			verdict = strings.ToUpper(verdict)
 		}
-		g.rows = append(g.rows, []string{trend.Metric, sparkline(trend, sparkWidth), now(trend), drifted(trend, 30), drifted(trend, 90), verdict})
+		g.rows = append(g.rows, []string{trend.Metric, sparkline(trend, t.sparkWidth()), now(trend), drifted(trend, 30), drifted(trend, 90), verdict})
 		if trend.Gated {
 			g.state[i] = trend.Outcome
 		}
