@@ -1,10 +1,49 @@
 package baseline
 
 import (
+	"fmt"
+	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/ddpgate/ddpgate/metric"
+	"github.com/ddpgate/ddpgate/record"
 )
+
+// TestSlimNights holds what a thousand nights take in the store: two scenarios, both arms, ten runs each, with all the metrics that there are.
+func TestSlimNights(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	rec := &record.Record{Created: at(1), Apps: map[string]record.App{record.Base: {}, record.Head: {}}}
+	for _, name := range []string{"tasks-reactive", "tasks-nonreactive"} {
+		s := record.Scenario{Name: name}
+		for i := range 20 {
+			run := record.Run{Arm: []string{record.Base, record.Head}[i%2], Index: i / 2, Outcome: record.OK, Metrics: make(map[string]float64), Series: map[string][]float64{"t": make([]float64, 170)}}
+			for _, metric := range metric.Names() {
+				run.Metrics[metric] = rng.ExpFloat64()
+			}
+			for k := range 30 {
+				run.Metrics[fmt.Sprintf("latency.method%d.p95", k)] = rng.ExpFloat64()
+			}
+			s.Runs = append(s.Runs, run)
+		}
+		rec.Scenarios = append(rec.Scenarios, s)
+	}
+	path := t.TempDir()
+	s := open(t, path)
+	e, err := s.Save(t.Context(), "main", record.Slim(rec), at(2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(filepath.Join(path, recordsDir, recordFile(e.ID)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.Size() > 100_000 {
+		t.Errorf("a record takes %d bytes, and a thousand more than 100 MB", info.Size())
+	}
+}
 
 // TestThousandNights holds how long a log of a thousand nights takes to list.
 func TestThousandNights(t *testing.T) {

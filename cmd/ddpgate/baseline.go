@@ -109,6 +109,7 @@ func (b *baselineShow) run(ctx context.Context, c *command) (int, error) {
 type baselineSave struct {
 	storeFlag
 	acceptFlag
+	slimFlag
 	Hold   bool   `help:"Keep it in the key's history only: it does not become the baseline."`
 	Key    string `arg:"" help:"The key."`
 	Record string `arg:"" help:"The record's file."`
@@ -131,7 +132,7 @@ func (b *baselineSave) run(ctx context.Context, c *command) (int, error) {
 	if b.Hold {
 		notes = append(notes, baseline.Held())
 	}
-	entry, err := store.Save(ctx, b.Key, rec, time.Now(), notes...)
+	entry, err := store.Save(ctx, b.Key, b.of(rec), time.Now(), notes...)
 	if err != nil {
 		return 0, err
 	}

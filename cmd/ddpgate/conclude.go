@@ -114,7 +114,7 @@ func (r *runCmd) keep(ctx context.Context, c *command, m *measurement, rec *reco
 	if held {
 		notes = append(notes, baseline.Held())
 	}
-	if _, err := m.store.Save(ctx, r.SaveBaseline, rec, time.Now(), notes...); err != nil {
+	if _, err := m.store.Save(ctx, r.SaveBaseline, r.of(rec), time.Now(), notes...); err != nil {
 		return err
 	}
 	if held {

@@ -16,6 +16,19 @@ type acceptFlag struct {
 	Accept string `placeholder:"REASON" help:"Take the record though it is worse; the reason is kept and shown."`
 }
 
+// slimFlag saves space in a store.
+type slimFlag struct {
+	Slim bool `help:"Save it without series and histograms: a tenth of the size, and all that the gate and the history need."`
+}
+
+// of returns the record as it is saved.
+func (s slimFlag) of(rec *record.Record) *record.Record {
+	if s.Slim {
+		return record.Slim(rec)
+	}
+	return rec
+}
+
 // baselinePromote makes a record of a key's history its baseline.
 type baselinePromote struct {
 	storeFlag

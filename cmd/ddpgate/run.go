@@ -36,6 +36,7 @@ type runCmd struct {
 	storeFlag
 	SaveBaseline string `placeholder:"KEY" help:"Make the record the newest baseline of the key. One that regressed is kept in the key's history only."`
 	acceptFlag
+	slimFlag
 	JSON bool `name:"json" help:"Print the verdict as JSON."`
 }
 
