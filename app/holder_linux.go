@@ -30,6 +30,7 @@ func holders(port uint64) procfs.Procs {
 		return nil
 	}
 	var sockets []string
+	//lint:ignore SA1019 Netlink would be one more library for two short files that are read once.
 	for _, read := range []func() (procfs.NetTCP, error){fs.NetTCP, fs.NetTCP6} {
 		lines, _ := read()
 		for _, l := range lines {

@@ -16,10 +16,6 @@ import (
 // calibrationLoad names the calibration load with what it is run on, the embedded tasks app and our own driver.
 const calibrationLoad = "1"
 
-// calibrations is how often the load is run before the first run, and after the last: about a second of CPU time in all, in parts, whose
-// spread tells how much one of them says.
-const calibrations = 2
-
 //go:embed calibration.yml
 var calibrationYAML []byte
 
