@@ -107,8 +107,7 @@ func TestKilledS3(t *testing.T) {
 		for _, before := range []bool{true, false} {
 			ctx, cancel := context.WithCancel(t.Context())
 			var seen atomic.Int64
-			through := httputil.NewSingleHostReverseProxy(behind)
-			through.Director = func(r *http.Request) { r.URL.Scheme, r.URL.Host = behind.Scheme, behind.Host } // the host that was signed stays
+			through := proxy(behind)
 			front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if seen.Add(1) != int64(n) {
 					through.ServeHTTP(w, r)
@@ -149,8 +148,7 @@ func TestLostAnswerS3(t *testing.T) {
 	}
 	save(t, open(t, "s3://baselines"), "main", 1)
 	lost := false
-	through := httputil.NewSingleHostReverseProxy(behind)
-	through.Director = func(r *http.Request) { r.URL.Scheme, r.URL.Host = behind.Scheme, behind.Host }
+	through := proxy(behind)
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPut && strings.Contains(r.URL.Path, "keys/") && !lost {
 			lost = true
@@ -178,4 +176,11 @@ func TestPatienceEnds(t *testing.T) {
 	if err := patiently(t.Context(), func() error { return os.ErrExist }); !errors.Is(err, os.ErrExist) {
 		t.Errorf("another error: got %v", err)
 	}
+}
+
+// proxy hands requests on as they are, with the host that was signed.
+func proxy(behind *url.URL) *httputil.ReverseProxy {
+	return &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+		r.Out.URL.Scheme, r.Out.URL.Host, r.Out.Host = behind.Scheme, behind.Host, r.In.Host
+	}}
 }

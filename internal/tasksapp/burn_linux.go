@@ -12,7 +12,7 @@ func burn(d time.Duration) {
 	runtime.LockOSThread() // the clock is the thread's
 	defer runtime.UnlockOSThread()
 	for start := threadTime(); threadTime()-start < d; {
-		spin()
+		_ = spin()
 	}
 }
 

@@ -105,7 +105,6 @@ type client struct {
 	t      testing.TB
 	ws     *websocket.Conn
 	sockjs bool
-	frames []string // received with other means than next
 }
 
 func (r *running) client(path string, compress bool) *client {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/flate"
 	"encoding/json"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -19,15 +20,18 @@ import (
 // unframe takes the first frame off b and returns its text as a client would see it.
 func unframe(w wire, b []byte) (text, rest []byte, err error) {
 	r := bytes.NewReader(b)
-	f, err := ws.ReadFrame(r)
-	if err != nil {
+	h, err := ws.ReadHeader(r)
+	if err != nil || h.Length > int64(r.Len()) {
+		return nil, nil, errors.Join(err, io.ErrUnexpectedEOF)
+	}
+	text = make([]byte, h.Length)
+	if _, err = io.ReadFull(r, text); err != nil {
 		return nil, nil, err
 	}
-	text = f.Payload
-	if f.Header.Rsv1() {
+	if h.Rsv1() {
 		text, err = io.ReadAll(flate.NewReader(io.MultiReader(bytes.NewReader(text), bytes.NewReader(tail), strings.NewReader("\x01\x00\x00\xff\xff"))))
 	}
-	if err == nil && w.sockjs && f.Header.OpCode == ws.OpText {
+	if err == nil && w.sockjs && h.OpCode == ws.OpText {
 		var list []string
 		if err = json.Unmarshal(bytes.TrimPrefix(text, []byte("a")), &list); err == nil && len(list) == 1 {
 			text = []byte(list[0])
