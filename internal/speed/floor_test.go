@@ -101,7 +101,7 @@ func (c *bare) act() error {
 // call thinks, calls, and waits for the result and, where it changes one document, for the own copy to show it: the embedded app
 // sends data between result and updated.
 func (c *bare) call(method, params string, args ...any) (string, error) {
-	time.Sleep(rand.N(c.think))
+	<-time.After(rand.N(c.think))
 	c.calls++
 	err := c.send(fmt.Sprintf(`{"msg":"method","id":"%d","method":%q,"params":[%s]}`, c.calls, method, fmt.Sprintf(params, args...)))
 	if err != nil {
