@@ -118,6 +118,7 @@ func (j *judgement) compareRatios(c *comparison, m matched) {
 	if j.policy.Strict {
 		at += c.delta
 	}
+	at = start(at)
 	_, none := c.estimate.evidence.(nothing)
 	c.above, c.below, c.testable = c.estimate.Above(at), c.estimate.Below(-at), !none
 }

@@ -49,7 +49,7 @@ func (j *judgement) settle(c *comparison, level float64, worse, better bool) {
 	f := &c.finding
 	e, pass, twice := c.estimate, j.passLevel(c, passLevel), j.passLevel(c, twiceLevel)
 	upper := e.Upper(1 - pass)
-	below := upper < c.delta && (c.def.Counts || e.Upper(1-twice) < 2*c.delta)
+	below := under(upper, c.delta) && (c.def.Counts || under(e.Upper(1-twice), 2*c.delta))
 	if f.Method != "" && !c.settled {
 		c.limits(e.Lower(1-level), upper, 1-level, 1-pass)
 	}
@@ -61,11 +61,11 @@ func (j *judgement) settle(c *comparison, level float64, worse, better bool) {
 		return
 	}
 	switch {
-	case worse && e.middle >= c.delta+c.slack:
+	case worse && reaches(e.middle, c.delta+c.slack):
 		f.Outcome = Regression
 	case c.hold != "":
 		f.Outcome, f.Reason = Inconclusive, c.hold
-	case below && better && e.middle <= -c.delta:
+	case below && better && reaches(-e.middle, c.delta):
 		f.Outcome = Improvement
 	case below:
 		f.Outcome = Pass
@@ -74,6 +74,17 @@ func (j *judgement) settle(c *comparison, level float64, worse, better bool) {
 		f.RunsNeeded = c.needed(level, pass, twice)
 	}
 }
+
+// rounding is how much of a limit the arithmetic may lose. Figures that do not vary can lie on a threshold exactly, and then the last
+// bit must not decide.
+const rounding = 1e-9
+
+// start returns where a limit begins: what lies there or beyond has reached it.
+func start(limit float64) float64 { return limit * (1 - rounding) }
+
+// reaches and under say on which side of a limit, which is not negative, a value lies. What is no number lies on neither.
+func reaches(v, limit float64) bool { return v >= start(limit) }
+func under(v, limit float64) bool   { return v < start(limit) }
 
 // limits fills in the interval and what these runs could have shown.
 func (c *comparison) limits(lower, upper, lowerLevel, upperLevel float64) {
@@ -105,9 +116,9 @@ func (c *comparison) undecided(worse bool, upper float64) string {
 		return "so few runs set no limit to the change"
 	case worse:
 		return "it got worse, and the runs cannot tell whether by the threshold or by less"
-	case upper < c.delta:
+	case under(upper, c.delta):
 		return "the runs are too few or too uneven to exclude a change twice as large as the threshold"
-	case c.estimate.middle >= c.delta:
+	case reaches(c.estimate.middle, c.delta):
 		return "it may have got worse by the threshold or more, but so few and uneven runs can differ as much by chance"
 	}
 	return "the runs are too few or too uneven to exclude a change as large as the threshold"
@@ -126,8 +137,8 @@ func (c *comparison) needed(fail, pass, twice float64) int {
 	}
 	for n := have + 1; n <= most; n = max(n+1, n*21/20) {
 		se, df := e.se*math.Sqrt(float64(have)/float64(n)), e.df*float64(n-1)/float64(have-1)
-		fails := e.middle >= c.delta && e.middle >= se*stat.Quantile(1-fail, df)
-		passes := e.middle+se*stat.Quantile(1-pass, df) < c.delta && e.middle+se*stat.Quantile(1-twice, df) < 2*c.delta
+		fails := reaches(e.middle, c.delta) && e.middle >= se*stat.Quantile(1-fail, df)
+		passes := under(e.middle+se*stat.Quantile(1-pass, df), c.delta) && under(e.middle+se*stat.Quantile(1-twice, df), 2*c.delta)
 		if fails || passes {
 			return n
 		}

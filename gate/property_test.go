@@ -71,6 +71,36 @@ func TestPropertyOrderAndUnit(t *testing.T) {
 	})
 }
 
+// What lies on its threshold exactly has reached it, whatever rounding makes of it in one unit or another, and so has an improvement.
+func TestOnTheThresholdInEveryUnit(t *testing.T) {
+	constant := func(level, unit float64) *record.Record {
+		return oneArm(figures{"ram": {level * unit, level * unit, level * unit}})
+	}
+	for _, strict := range []bool{false, true} {
+		for unit := 1e8; unit < 1e12; unit *= 1.7 {
+			p := Policy{Strict: strict}
+			if f := ramOf(t, mustJudge(t, constant(80, unit), constant(88, unit), p)); f.Outcome != Regression {
+				t.Errorf("10 %% more in units of %g, strict %v: %v %q", unit, strict, f.Outcome, f.Reason)
+			}
+			if f := ramOf(t, mustJudge(t, constant(80, unit), constant(87.99, unit), p)); f.Outcome != Pass {
+				t.Errorf("9.99 %% more in units of %g, strict %v: %v %q", unit, strict, f.Outcome, f.Reason)
+			}
+			if f := ramOf(t, mustJudge(t, constant(88, unit), constant(80, unit), p)); f.Outcome != Improvement {
+				t.Errorf("back in units of %g, strict %v: %v %q", unit, strict, f.Outcome, f.Reason)
+			}
+		}
+	}
+}
+
+func ramOf(t *testing.T, v *Verdict) Finding {
+	t.Helper()
+	i := slices.IndexFunc(v.Metrics, func(f Finding) bool { return f.Metric == "ram" })
+	if i < 0 {
+		t.Fatal("ram was not judged")
+	}
+	return v.Metrics[i]
+}
+
 // Swapping the arms mirrors the verdict: a regression one way is an improvement the other way.
 func TestPropertyMirror(t *testing.T) {
 	mirror := func(t *rapid.T, there, back *Verdict) {
