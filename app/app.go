@@ -15,6 +15,9 @@ type Options struct {
 	Environ []string
 	// Grace is how long processes have between SIGTERM and SIGKILL; 0 is ten seconds.
 	Grace time.Duration
+	// CPUs are those that the services, the reset and the app are kept on, with all that descends from them; empty is whatever this
+	// process may use. Where the system cannot do that, nothing starts.
+	CPUs []int
 	// Lines is how many lines of output are kept of each process; 0 is 200.
 	Lines int
 }
@@ -174,6 +177,7 @@ func (a *App) launch(ctx context.Context, role string, c command, ready probe, l
 	if err != nil {
 		return nil, err
 	}
+	s.CPUs = a.options.CPUs
 	if err := ready.taken(ctx); err != nil {
 		return nil, err
 	}
@@ -191,6 +195,7 @@ func (a *App) reset(ctx context.Context, c command, limit time.Duration) (*proce
 	if err != nil {
 		return nil, err
 	}
+	s.CPUs = a.options.CPUs
 	p, err := start(ctx, "reset", s, a.options.Lines)
 	if err != nil {
 		return nil, err

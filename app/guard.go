@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"syscall"
 	"time"
+
+	"github.com/ddpgate/ddpgate/internal/affinity"
 )
 
 // guardName is what a guard finds as its program's name, and what ps shows.
@@ -21,6 +23,7 @@ type spec struct {
 	Args []string
 	Env  []string
 	Dir  string
+	CPUs []int  `json:",omitempty"` // to keep it on
 	Tmp  string // removed when the program that called Start is gone
 }
 
@@ -90,7 +93,7 @@ func guard(control io.Reader, events io.Writer, output *os.File) error {
 		return fmt.Errorf("read what to start: %w", err)
 	}
 	w := watch{spec: s, output: output, events: json.NewEncoder(events), exits: make(chan ended)}
-	if err := w.tree.start(s, output); err != nil {
+	if err := w.start(output); err != nil {
 		return w.events.Encode(event{Failed: err.Error()})
 	}
 	defer w.tree.release()
@@ -120,6 +123,14 @@ type watch struct {
 	exits    chan ended // nil when nothing is left
 	rootGone bool
 	stopping bool
+}
+
+// start starts the tree on its CPUs. The thread that forks must be the caller's.
+func (w *watch) start(output *os.File) error {
+	if err := affinity.Thread(w.spec.CPUs); err != nil {
+		return err
+	}
+	return w.tree.start(w.spec, output)
 }
 
 func (w *watch) loop(orders <-chan string, signals <-chan os.Signal) {

@@ -10,6 +10,7 @@ import (
 	"github.com/ddpgate/ddpgate/app"
 	"github.com/ddpgate/ddpgate/baseline"
 	"github.com/ddpgate/ddpgate/gate"
+	"github.com/ddpgate/ddpgate/internal/affinity"
 	"github.com/ddpgate/ddpgate/internal/strictyaml"
 	"github.com/ddpgate/ddpgate/scenario"
 )
@@ -35,6 +36,8 @@ type Runs struct {
 	Warmup   int           `yaml:"warmup"`   // runs before the first that counts
 	Cooldown time.Duration `yaml:"cooldown"` // pause after each run
 	Budget   time.Duration `yaml:"budget"`   // of the whole record; 0 for none
+
+	CPUs affinity.Split `yaml:"cpus"` // which the app and the driver are kept on
 }
 
 const (
@@ -91,6 +94,11 @@ func (r Runs) Validate() error {
 	}
 	if r.Budget < 0 {
 		fault("budget is %v, must not be negative", r.Budget)
+	}
+	if !r.CPUs.IsZero() {
+		for _, err := range strictyaml.Each(r.CPUs.Validate()) {
+			fault("cpus.%w", err)
+		}
 	}
 	return errors.Join(faults...)
 }

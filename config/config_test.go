@@ -15,6 +15,7 @@ import (
 	"github.com/ddpgate/ddpgate/app"
 	"github.com/ddpgate/ddpgate/baseline"
 	"github.com/ddpgate/ddpgate/gate"
+	"github.com/ddpgate/ddpgate/internal/affinity"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -118,19 +119,22 @@ func TestRuns(t *testing.T) {
 	}{
 		{"gate: {}", def},
 		{"runs: {}", def},
-		{"runs: {min: 20}", Runs{20, 20, def.Warmup, def.Cooldown, 0}},
-		{"runs: {min: 2}", Runs{2, def.Max, def.Warmup, def.Cooldown, 0}},
-		{"runs: {max: 2}", Runs{2, 2, def.Warmup, def.Cooldown, 0}},
-		{"runs: {max: 30}", Runs{def.Min, 30, def.Warmup, def.Cooldown, 0}},
-		{"runs: {warmup: 0, cooldown: 0s, budget: 30m}", Runs{def.Min, def.Max, 0, 0, 30 * time.Minute}},
+		{"runs: {min: 20}", Runs{Min: 20, Max: 20, Warmup: def.Warmup, Cooldown: def.Cooldown}},
+		{"runs: {min: 2}", Runs{Min: 2, Max: def.Max, Warmup: def.Warmup, Cooldown: def.Cooldown}},
+		{"runs: {max: 2}", Runs{Min: 2, Max: 2, Warmup: def.Warmup, Cooldown: def.Cooldown}},
+		{"runs: {max: 30}", Runs{Min: def.Min, Max: 30, Warmup: def.Warmup, Cooldown: def.Cooldown}},
+		{"runs: {max: 15, min: 5, cpus: {app: 0, driver: [1, 3]}}", Runs{
+			Min: 5, Max: 15, Warmup: def.Warmup, Cooldown: def.Cooldown, CPUs: affinity.Split{App: affinity.CPUs{0}, Driver: affinity.CPUs{1, 3}},
+		}},
+		{"runs: {warmup: 0, cooldown: 0s, budget: 30m}", Runs{Min: def.Min, Max: def.Max, Budget: 30 * time.Minute}},
 	} {
 		c, err := Parse(File, []byte(tt.text), os.ReadFile)
 		if err != nil {
 			t.Errorf("%s: %v", tt.text, err)
 			continue
 		}
-		if c.Runs != tt.want {
-			t.Errorf("%s: got %+v, want %+v", tt.text, c.Runs, tt.want)
+		if diff := cmp.Diff(tt.want, c.Runs); diff != "" {
+			t.Errorf("%s: -want +got:\n%s", tt.text, diff)
 		}
 	}
 }

@@ -109,7 +109,7 @@ func TestDocsKnowEveryKey(t *testing.T) {
 	place := map[string]string{
 		"app": section(t, config, "## app"), "service": section(t, config, "### services"), "version": section(t, config, "### version"),
 		"metrics": section(t, config, "### metrics"),
-		"runs":    section(t, config, "## runs"), "gate": section(t, config, "## gate"), "acceptance": section(t, config, "### accept"),
+		"runs":    section(t, config, "## runs"), "cpus": section(t, config, "### cpus"), "gate": section(t, config, "## gate"), "acceptance": section(t, config, "### accept"),
 		"baseline": section(t, config, "## baseline"), "": config,
 		"scenario": section(t, scenarios, "## The scenario"), "arrivals": section(t, scenarios, "### arrivals"), "step": section(t, scenarios, "## Steps"),
 		"subscribe": section(t, scenarios, "### subscribe"), "unsubscribe": section(t, scenarios, "### unsubscribe"),

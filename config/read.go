@@ -117,6 +117,9 @@ func runs(n strictyaml.Node, r *Runs) {
 	case least.Present() && !most.Present():
 		r.Max = max(r.Min, r.Max)
 	}
+	if cpus := n.Field("cpus"); cpus.Present() && r.CPUs.IsZero() && !cpus.Faulty() {
+		cpus.Fault("name the CPUs of the app and of the driver, such as {app: 0, driver: 1}")
+	}
 	blame(n, r.Validate())
 }
 

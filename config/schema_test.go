@@ -89,6 +89,7 @@ func TestSchemaAndParseKnowTheSameKeys(t *testing.T) {
 		"metrics":     "app: {metrics: {@: 1}}",
 		"service":     "app: {services: [{@: 1}]}",
 		"runs":        "runs: {@: 1}",
+		"cpus":        "runs: {cpus: {@: 1}}",
 		"gate":        "gate: {@: 1}",
 		"acceptance":  "gate: {accept: [{@: 1}]}",
 		"baseline":    "baseline: {@: 1}",
@@ -160,8 +161,8 @@ func TestSchemaDefaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Runs != DefaultRuns() {
-		t.Errorf("got %+v, want %+v", c.Runs, DefaultRuns())
+	if diff := cmp.Diff(DefaultRuns(), c.Runs); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
 	}
 	if got, want := c.Baseline.Spec(), Default().Baseline.Spec(); got != want {
 		t.Errorf("got store %s, want %s", got, want)
@@ -219,6 +220,17 @@ func TestSchemaAndParseAgreeOnValues(t *testing.T) {
 		{"", `runs: {cooldown: 5 s}`, false},
 		{"", `runs: {cooldown: -5s}`, false},
 		{"", `runs: {budget: 1h30m}`, true},
+		{"", `runs: {cpus: {app: 0, driver: 1}}`, true},
+		{"", `runs: {cpus: {app: [0, 2], driver: [1]}}`, true},
+		{"", `runs: {cpus: {}}`, false},
+		{"", `runs: {cpus: 0}`, false},
+		{"", `runs: {cpus: {app: 0}}`, false},
+		{"", `runs: {cpus: {app: [], driver: 1}}`, false},
+		{"", `runs: {cpus: {app: [], driver: []}}`, false},
+		{"", `runs: {cpus: {app: [0, 0], driver: 1}}`, false},
+		{"", `runs: {cpus: {app: -1, driver: 1}}`, false},
+		{"", `runs: {cpus: {app: 1024, driver: 1}}`, false},
+		{"", `runs: {cpus: {app: one, driver: 1}}`, false},
 		{"", `runs: {min: 0}`, false},
 		{"", `runs: {min: "3"}`, false},
 		{"", `runs: {max: 1001}`, false},

@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -26,6 +27,7 @@ func match(base, head record.Environment) Environment {
 	differ(Mismatched, "arch", base.Arch, head.Arch)
 	differ(Mismatched, "os", base.OS, head.OS)
 	differ(Mismatched, "quota", base.Quota, head.Quota)
+	differ(Mismatched, "cpus", placed(base), placed(head))
 	differ(Compatible, "container", base.Container, head.Container)
 	// What one record does not say is no difference.
 	told := func(m Match, what, b, h string) {
@@ -51,10 +53,13 @@ func match(base, head record.Environment) Environment {
 // nameless says whether nothing is known of the machine, as of imported figures.
 func nameless(e record.Environment) bool { return e.Machine == "" && e.CPU == "" }
 
-// sameKind says whether two machines are of one kind.
+// sameKind says whether two machines are of one kind, and were used in one way.
 func sameKind(a, b record.Environment) bool {
-	return a.CPU == b.CPU && a.Cores == b.Cores && a.Arch == b.Arch && a.OS == b.OS
+	return a.CPU == b.CPU && a.Cores == b.Cores && a.Arch == b.Arch && a.OS == b.OS && placed(a) == placed(b)
 }
+
+// placed says which CPUs the app and the driver were kept on.
+func placed(e record.Environment) string { return cmp.Or(e.CPUs.String(), "app and driver on any") }
 
 const (
 	// agreement is how far the calibration loads of two records may be apart where no A/A records say better.

@@ -24,6 +24,7 @@ func TestMatchFieldByField(t *testing.T) {
 		"node":      {func(e *record.Environment) { e.Node = "22.1.0" }, Compatible},
 		"mongodb":   {func(e *record.Environment) { e.MongoDB = "6.0" }, Compatible},
 		"kernel":    {func(e *record.Environment) { e.Kernel = "5" }, Compatible},
+		"cpus":      {func(e *record.Environment) { e.CPUs = record.CPUs{App: []int{0}, Driver: []int{1}} }, Mismatched},
 		"cores":     {func(e *record.Environment) { e.Cores = 4 }, Mismatched},
 	} {
 		head := base

@@ -2,6 +2,7 @@
 package record
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/ddpgate/ddpgate/scenario"
@@ -61,6 +62,9 @@ type Environment struct {
 	Node      string  `json:"node,omitempty"`      // version of the Node in PATH
 	MongoDB   string  `json:"mongodb,omitempty"`   // version of the mongod in PATH
 
+	// CPUs are those that the app and the driver were kept on, empty where they were not kept apart.
+	CPUs CPUs `json:"cpus,omitzero"`
+
 	// Timer is how late timers fired while nothing else ran, in s: the median of Timers. 0 if it was not measured.
 	Timer float64 `json:"timer,omitempty"`
 	// Timers is how late they fired each time that was looked at, before the first run, between runs and after the last: 90th
@@ -72,6 +76,23 @@ type Environment struct {
 	CalibrationLoad string `json:"calibration_load,omitempty"`
 	// Calibration is what the calibration load took each time it was run beside the record, in s of CPU.
 	Calibration []float64 `json:"calibration,omitempty"`
+}
+
+// CPUs are the numbers of the CPUs that the app, with its services, and the driver had each for itself.
+type CPUs struct {
+	App    []int `json:"app"`
+	Driver []int `json:"driver"`
+}
+
+// IsZero says whether they were not kept apart.
+func (c CPUs) IsZero() bool { return len(c.App) == 0 && len(c.Driver) == 0 }
+
+// String says who had which, "app on [0], driver on [1]"; it is empty where they were not kept apart.
+func (c CPUs) String() string {
+	if c.IsZero() {
+		return ""
+	}
+	return fmt.Sprintf("app on %v, driver on %v", c.App, c.Driver)
 }
 
 // App is one arm's app.

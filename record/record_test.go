@@ -39,9 +39,10 @@ func sample() *Record {
 	}
 	return &Record{
 		Format: Format, Created: at, Tool: Tool{Version: "1.0.0", Commit: "abc"}, Command: []string{"ddpgate", "run"}, Commit: "def", Repository: "meteor/meteor",
-		Environment: Environment{Machine: "m", CPU: "c", Cores: 2, Memory: 1 << 33, OS: "linux", Arch: "amd64", Kernel: "6.1", Timer: 1e-4, Calibration: []float64{1.5}},
-		Apps:        map[string]App{Base: {Version: "1"}, Head: {Version: "2", Command: []string{"node", "main.js"}, URL: "http://127.0.0.1:3000"}},
-		Seed:        math.MaxUint64, Planned: Planned{Min: 5, Max: 15}, Interrupted: true,
+		Environment: Environment{Machine: "m", CPU: "c", Cores: 2, Memory: 1 << 33, OS: "linux", Arch: "amd64", Kernel: "6.1", Timer: 1e-4, Calibration: []float64{1.5},
+			CPUs: CPUs{App: []int{0, 2}, Driver: []int{1}}},
+		Apps: map[string]App{Base: {Version: "1"}, Head: {Version: "2", Command: []string{"node", "main.js"}, URL: "http://127.0.0.1:3000"}},
+		Seed: math.MaxUint64, Planned: Planned{Min: 5, Max: 15}, Interrupted: true,
 		Scenarios: []Scenario{{
 			Name: "tasks-reactive", Identity: "sha256:1", Load: Load{Rate: 4, For: 60}, Resolved: &resolved,
 			Runs: []Run{run(Base, 86.2), run(Head, 90)},

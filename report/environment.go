@@ -88,6 +88,7 @@ func traits(sides []side) []trait {
 	add("app", false, func(s side) string { return or(strings.Join(s.app.Command, " "), s.app.URL) })
 	add("processor", true, func(s side) string { return s.Environment.CPU })
 	add("cores", true, func(s side) string { return positive(s.Environment.Cores, "core") })
+	add("kept on CPUs", true, func(s side) string { return s.Environment.CPUs.String() })
 	add("memory", true, func(s side) string { return memory(s.Environment) })
 	add("system", true, func(s side) string { return join(" ", s.Environment.OS, s.Environment.Arch) })
 	add("kernel", true, func(s side) string { return s.Environment.Kernel })

@@ -133,7 +133,7 @@ func machine(e record.Environment) string {
 	if e.Memory > 0 {
 		memory = scaleOf("ram", float64(e.Memory)).write(float64(e.Memory))
 	}
-	return or(join(", ", e.CPU, cores, memory, join(" ", e.OS, e.Arch, e.Kernel)), "unknown")
+	return or(join(", ", e.CPU, cores, memory, join(" ", e.OS, e.Arch, e.Kernel), e.CPUs.String()), "unknown")
 }
 
 // designs says how both sides were measured.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ddpgate/ddpgate/app"
 	"github.com/ddpgate/ddpgate/drive"
+	"github.com/ddpgate/ddpgate/internal/affinity"
 	"github.com/ddpgate/ddpgate/meter"
 	"github.com/ddpgate/ddpgate/record"
 )
@@ -31,6 +32,7 @@ type seen struct {
 	unmetered    error             // why there is no usage, or less of it
 	begun, ended time.Time         // of the load
 	settled      time.Time         // when the settled memory was read; zero if it was not
+	cpus         affinity.CPUs     // that this process was kept on, empty for any
 	driver       float64           // CPU seconds of this process over the load
 	startup      float64           // s
 	started      bool              // by us: startup is known
@@ -63,7 +65,7 @@ func (w *work) once(ctx context.Context, j job, tell teller) (m measured, err er
 		return unstarted(ctx, begun, err), nil
 	}
 	s, err := w.observe(ctx, j, a, tell)
-	s.nodeDir = dir
+	s.nodeDir, s.cpus = dir, w.plan.Runs.CPUs.Driver
 	output := a.Output(outputLines)
 	// The app is stopped even when the run was cut short, and then as patiently as ever.
 	err = errors.Join(err, a.Stop(context.WithoutCancel(ctx)))

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ddpgate/ddpgate/app"
 	"github.com/ddpgate/ddpgate/drive"
+	"github.com/ddpgate/ddpgate/internal/affinity"
 	"github.com/ddpgate/ddpgate/record"
 	"github.com/ddpgate/ddpgate/scenario"
 )
@@ -38,6 +39,8 @@ type Runs struct {
 	Warmup   int           // runs that are made first, in each arm, and thrown away
 	Cooldown time.Duration // pause after each run
 	Budget   time.Duration // of the whole record; 0 for none
+
+	CPUs affinity.Split // which the app and this process are kept on during each run
 }
 
 // Hooks are what the runner is handed to work with. Save, Settled, Failing and Progress may be nil; all are called from
@@ -90,7 +93,7 @@ func (p Plan) Check() error {
 	if p.Runs.Cooldown < 0 || p.Runs.Budget < 0 {
 		fault("runs.cooldown and runs.budget must not be negative")
 	}
-	return errors.Join(faults...)
+	return errors.Join(append(faults, p.checkCPUs()...)...)
 }
 
 // order returns the arms in the order in which a scenario's pair of runs is made. Of every two pairs the first has its

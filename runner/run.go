@@ -28,7 +28,7 @@ func Run(ctx context.Context, rec *record.Record, p Plan, h Hooks) error {
 	}
 	p.fill(ctx, rec)
 	w := p.work(h, rec, estimate)
-	w.measure, w.glance = w.once, probe.Glance
+	w.measure, w.glance = w.apart, probe.Glance
 	err = w.calibrate(ctx)
 	w.look(ctx)
 	if err == nil {
@@ -63,6 +63,7 @@ func (p Plan) fill(ctx context.Context, rec *record.Record) {
 		Machine: m.ID, CPU: m.CPU, Cores: m.Cores, Memory: m.Memory, OS: m.OS, Arch: m.Arch, Kernel: m.Kernel,
 		Quota: m.Quota, Clock: m.Clock, Governor: m.Governor, Platform: m.Platform, Image: m.Image, Container: m.Container,
 		Node: tools.Node, MongoDB: tools.MongoDB,
+		CPUs: record.CPUs{App: p.Runs.CPUs.App, Driver: p.Runs.CPUs.Driver},
 	}
 	rec.Seed, rec.Planned = p.Seed, record.Planned{Min: p.Runs.Min, Max: p.Runs.Max}
 	rec.Apps = make(map[string]record.App, len(p.Arms))

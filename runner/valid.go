@@ -30,6 +30,7 @@ const (
 type load struct {
 	cores   int     // of the machine that this process may use
 	allowed int     // cores that the driver may use at a time
+	apart   bool    // the app cannot take them
 	seconds float64 // length of the load
 	driver  float64 // CPU seconds of the driver
 	others  float64 // CPU seconds of the app and its services over the arrivals
@@ -42,7 +43,7 @@ type load struct {
 // validate holds the run against the list of what makes a run invalid.
 func (s *seen) validate(sc scenario.Scenario, run *record.Run) {
 	l := load{
-		cores: runtime.NumCPU(), allowed: runtime.GOMAXPROCS(0),
+		cores: runtime.NumCPU(), allowed: s.allowed(), apart: len(s.cpus) > 0,
 		seconds: s.ended.Sub(s.begun).Seconds(), driver: s.driver, lag: run.Metrics["driver.lag.p99"],
 		planned: s.part.Planned, dropped: s.part.Dropped, exhausted: s.part.Exhausted,
 	}
@@ -64,6 +65,14 @@ func (s *seen) validate(sc scenario.Scenario, run *record.Run) {
 		run.LimitedBy = limitedByHost
 	}
 	run.Reasons = slices.Concat(run.Reasons, driver, host, slow)
+}
+
+// allowed returns how many cores this process may use at a time.
+func (s *seen) allowed() int {
+	if n := len(s.cpus); n > 0 {
+		return min(n, runtime.GOMAXPROCS(0))
+	}
+	return runtime.GOMAXPROCS(0)
 }
 
 // faults returns why the run may not be judged, for what lies with the driver and with the machine, and why it may not pass:
@@ -90,9 +99,9 @@ func (l load) faults() (driver, host, slow []string) {
 	return driver, late, nil
 }
 
-// full says whether the machine had no room left while sessions arrived.
+// full says whether the app may have left the driver no room while sessions arrived.
 func (l load) full() bool {
-	if l.arrival <= 0 || l.seconds <= 0 {
+	if l.apart || l.arrival <= 0 || l.seconds <= 0 {
 		return false
 	}
 	return l.others/l.arrival+l.driver/l.seconds >= fullMachine*float64(l.cores)
