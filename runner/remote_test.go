@@ -2,6 +2,7 @@ package runner
 
 import (
 	"fmt"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -50,7 +51,8 @@ func TestRemoteApp(t *testing.T) {
 	if r.Outcome != record.OK && r.Outcome != record.Invalid || r.Sessions.OK != 6 {
 		t.Fatalf("%s for %q, %+v", r.Outcome, r.Reasons, r.Sessions)
 	}
-	if !(r.Metrics["cpu_seconds"] >= 1) || r.Metrics["ram"] != 5e7 || !strings.HasPrefix(r.Metered["app"], "endpoint http://") {
+	if !(r.Metrics["cpu_seconds"] >= 1) || math.Abs(r.Metrics["ram"]-5e7) > 1 || // a mean over uneven steps
+		!strings.HasPrefix(r.Metered["app"], "endpoint http://") {
 		t.Errorf("got %v, metered by %v", r.Metrics, r.Metered)
 	}
 }
