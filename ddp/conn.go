@@ -168,13 +168,11 @@ func dialVersion(ctx context.Context, address, version string, o Options) (c *Co
 	if err != nil {
 		return nil, "", err
 	}
-	stop := context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
+	// Closed, and not given a deadline: the libraries set their own and may lift it.
+	stop := context.AfterFunc(ctx, func() { wake.Close() })
 	defer stop()
 	c = &Conn{options: o, net: conn, wake: wake}
 	c.sock, err = openSocket(ctx, target.url, o, conn)
-	if err == nil {
-		err = ctx.Err() // whose deadline the library may have lifted from the connection
-	}
 	if err == nil {
 		pick, err = c.negotiate(version)
 	}
