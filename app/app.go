@@ -2,8 +2,10 @@ package app
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"sync"
 	"time"
@@ -15,6 +17,9 @@ type Options struct {
 	Environ []string
 	// Grace is how long processes have between SIGTERM and SIGKILL; 0 is ten seconds.
 	Grace time.Duration
+	// Header and TLS are what requests to Config.URL are made with; nil for nothing added.
+	Header http.Header
+	TLS    *tls.Config
 	// CPUs are those that the services, the reset and the app are kept on, with all that descends from them; empty is whatever this
 	// process may use. Where the system cannot do that, nothing starts.
 	CPUs []int
@@ -138,6 +143,7 @@ func (a *App) start(ctx context.Context, c Config) *failure {
 		}
 	}
 	ready, err := httpProbe(c.URL)
+	ready.header, ready.tls = a.options.Header, a.options.TLS
 	if err != nil {
 		return failedAt("app", nil, err)
 	}

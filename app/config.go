@@ -25,6 +25,11 @@ type Config struct {
 	Services []Service `yaml:"services,omitempty"`
 	// Reset is a command that runs to its end when the services are ready and before the app starts, in the working directory.
 	Reset []string `yaml:"reset,omitempty"`
+	// Headers are sent with each connection to URL, such as a staging site's cookie: a header's name to the name of the
+	// environment variable that holds its value, which is written nowhere.
+	Headers map[string]string `yaml:"headers,omitempty"`
+	// CA is a file of certificates, in PEM form, that are trusted at URL besides the system's.
+	CA string `yaml:"ca,omitempty"`
 	// Container is the name of a container that runs at URL already, which is metered by Docker's API; empty for none.
 	Container string `yaml:"container,omitempty"`
 	// Metrics is where an app that runs elsewhere tells its own figures.

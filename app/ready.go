@@ -3,6 +3,7 @@ package app
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -22,6 +23,8 @@ const (
 type probe struct {
 	address string // HOST:PORT, empty when there is nothing to ask
 	url     string // asked by GET when set
+	header  http.Header
+	tls     *tls.Config
 }
 
 // httpProbe reads an app's or a service's URL.
@@ -103,9 +106,12 @@ func (p probe) try(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	for name, values := range p.header {
+		req.Header[name] = values
+	}
 	client := http.Client{
 		// A connection that is kept would be one that no session made.
-		Transport:     &http.Transport{DisableKeepAlives: true, Proxy: http.ProxyFromEnvironment},
+		Transport:     &http.Transport{DisableKeepAlives: true, Proxy: http.ProxyFromEnvironment, TLSClientConfig: p.tls.Clone()},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	res, err := client.Do(req)

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strings"
 )
 
 // roleName is what a role may be called: it stands before a dot in metrics' names.
@@ -23,6 +24,11 @@ func (c Config) Validate() error {
 	default:
 		if _, err := httpProbe(c.URL); err != nil {
 			fault("url %q: %w", c.URL, err)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Headers)) {
+		if name == "" || strings.ContainsAny(name, " :\r\n") || c.Headers[name] == "" {
+			fault("headers.%s: want a header's name, and the name of the environment variable that holds its value", name)
 		}
 	}
 	if blank(c.Command) {

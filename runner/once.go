@@ -173,7 +173,9 @@ func (w *work) load(ctx context.Context, j job, a *app.App, m *meter.Meter, s *s
 		return err
 	}
 	s.begun = mark(m)
-	s.part, err = w.hooks.Drive(ctx, j.scenario, drive.Options{URL: a.URL(), Seed: w.plan.seed(j), Progress: progress})
+	s.part, err = w.hooks.Drive(ctx, j.scenario, drive.Options{
+		URL: a.URL(), Seed: w.plan.seed(j), Progress: progress, Header: j.arm.Options.Header, TLS: j.arm.Options.TLS,
+	})
 	s.ended = mark(m)
 	if ctx.Err() != nil {
 		s.stopped, err = context.Cause(ctx), nil

@@ -2,13 +2,16 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
 	"net"
+	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,6 +19,7 @@ import (
 
 	"github.com/ddpgate/ddpgate/app"
 	"github.com/ddpgate/ddpgate/config"
+	"github.com/ddpgate/ddpgate/ddp"
 	"github.com/ddpgate/ddpgate/record"
 	"github.com/ddpgate/ddpgate/runner"
 )
@@ -60,6 +64,9 @@ func (f *appFlags) arms(ctx context.Context, c *command, cfg *config.Config) ([]
 			err = arm.App.Validate()
 		}
 		if err == nil {
+			arm.Options.Header, arm.Options.TLS, err = access(c, arm.App)
+		}
+		if err == nil {
 			arm.Version, err = arm.App.ResolveVersion(ctx, arm.Options)
 		}
 		if err != nil {
@@ -67,6 +74,31 @@ func (f *appFlags) arms(ctx context.Context, c *command, cfg *config.Config) ([]
 		}
 	}
 	return arms, nil
+}
+
+// access returns what connections to an app are made with, by its configuration.
+func access(c *command, a app.Config) (header http.Header, trust *tls.Config, err error) {
+	for _, name := range slices.Sorted(maps.Keys(a.Headers)) {
+		value := c.Env(a.Headers[name])
+		if value == "" {
+			return nil, nil, fmt.Errorf("headers.%s: the environment has no %s", name, a.Headers[name])
+		}
+		if header == nil {
+			header = make(http.Header)
+		}
+		header.Set(name, value)
+	}
+	if a.CA == "" {
+		return header, nil, nil
+	}
+	pem, err := os.ReadFile(a.CA)
+	if err == nil {
+		trust, err = ddp.Trust(pem)
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("ca: %w", err)
+	}
+	return header, trust, nil
 }
 
 // head is the app under test: the flags', else the configuration's, else the embedded tasks app.
