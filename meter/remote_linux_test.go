@@ -3,6 +3,7 @@ package meter
 import (
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -55,7 +56,7 @@ func TestRemote(t *testing.T) {
 	e.set(func(e *exporter) { e.cpu, e.ram = 107, 3000 })
 	b := m.Mark()
 	r := stop(t, m).Between(a, b).Roles["app"]
-	if r.CPUSeconds != 7 || r.RAMMean != 2000 || r.RAMPeak != 3000 || r.Broken != "" {
+	if r.CPUSeconds != 7 || math.Abs(r.RAMMean-2000) > 1e-6 || r.RAMPeak != 3000 || r.Broken != "" {
 		t.Errorf("got %+v", r)
 	}
 	if e.authorization != "Bearer secret" {

@@ -55,11 +55,13 @@ type stage struct {
 	busy    bool // in this script a record came out in which no run may be judged
 }
 
-// condition answers node: the tasks app in JavaScript can be run; and busy: this machine was too busy to measure on.
+// condition answers race: this is a build with the race detector; node: the tasks app in JavaScript can be run; and busy: this machine was too busy to measure on.
 func (s *stage) condition(cond string) (bool, error) {
 	switch cond {
 	case "busy":
 		return s.busy, nil
+	case "race":
+		return raceDetector, nil
 	case "node":
 		_, missing := exec.LookPath("node")
 		_, uninstalled := os.Stat(filepath.Join(s.nodeApp, "node_modules"))
