@@ -15,6 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/ddpgate/ddpgate/app"
+	"github.com/ddpgate/ddpgate/internal/usage"
 )
 
 // The test binary plays the processes too: PLAY says which.
@@ -69,14 +70,14 @@ func work() {
 
 // burn uses CPU time, by this process's own clock.
 func burn(d time.Duration) {
-	start, err := Self()
+	start, err := usage.CPU()
 	if err != nil {
 		panic(err)
 	}
 	for {
 		for range 100_000 {
 		}
-		if now, _ := Self(); now-start >= d.Seconds() {
+		if now, _ := usage.CPU(); now-start >= d.Seconds() {
 			return
 		}
 	}

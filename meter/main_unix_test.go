@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ddpgate/ddpgate/internal/usage"
 )
 
 // usedWithChildren is what this process and the children that it has waited for have used, in CPU seconds.
@@ -90,7 +92,7 @@ func dropChildren(n int) float64 {
 		panic(err)
 	}
 	defer ln.Close()
-	before, _ := Self()
+	before, _ := usage.CPU()
 	var sum float64
 	for range n {
 		child := exec.Command(os.Args[0])
@@ -109,7 +111,7 @@ func dropChildren(n int) float64 {
 		sum += used
 		child.Wait()
 	}
-	after, _ := Self()
+	after, _ := usage.CPU()
 	return sum + after - before
 }
 
@@ -120,6 +122,6 @@ func reportOwnUse() {
 		panic(err)
 	}
 	burn(20 * time.Millisecond)
-	used, _ := Self()
+	used, _ := usage.CPU()
 	fmt.Fprintln(conn, used)
 }

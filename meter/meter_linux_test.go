@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ddpgate/ddpgate/app"
+	"github.com/ddpgate/ddpgate/internal/usage"
 )
 
 func near(t *testing.T, what string, got, want, share, plus float64) {
@@ -148,12 +149,12 @@ func TestOrphansOfAnApp(t *testing.T) {
 }
 
 func TestSelf(t *testing.T) {
-	before, err := Self()
+	before, err := usage.CPU()
 	if err != nil {
 		t.Fatal(err)
 	}
 	burn(50 * time.Millisecond)
-	after, err := Self()
+	after, err := usage.CPU()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,14 +219,14 @@ func BenchmarkSample(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer m.Stop()
-	before, err := Self()
+	before, err := usage.CPU()
 	if err != nil {
 		b.Fatal(err)
 	}
 	for b.Loop() {
 		m.sample(false)
 	}
-	after, err := Self()
+	after, err := usage.CPU()
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/ddpgate/ddpgate/drive"
 	"github.com/ddpgate/ddpgate/internal/tasksapp"
-	"github.com/ddpgate/ddpgate/meter"
+	"github.com/ddpgate/ddpgate/internal/usage"
 	"github.com/ddpgate/ddpgate/scenario"
 )
 
@@ -33,12 +33,12 @@ func calibrate(ctx context.Context) (seconds float64, err error) {
 	serving, end := context.WithCancel(context.WithoutCancel(ctx))
 	served := make(chan error, 1)
 	go func() { served <- tasksapp.New(tasksapp.Options{}).Serve(serving, listener) }()
-	before, err := meter.Self()
+	before, err := usage.CPU()
 	var part *drive.Part
 	if err == nil {
 		part, err = drive.Run(ctx, *sc, drive.Options{URL: "http://" + listener.Addr().String()})
 	}
-	after, selfErr := meter.Self()
+	after, selfErr := usage.CPU()
 	end()
 	if err := errors.Join(err, selfErr, <-served); err != nil {
 		return 0, fmt.Errorf("calibration load: %w", err)

@@ -11,6 +11,7 @@ import (
 	"github.com/ddpgate/ddpgate/app"
 	"github.com/ddpgate/ddpgate/drive"
 	"github.com/ddpgate/ddpgate/internal/affinity"
+	"github.com/ddpgate/ddpgate/internal/usage"
 	"github.com/ddpgate/ddpgate/meter"
 	"github.com/ddpgate/ddpgate/record"
 )
@@ -168,7 +169,7 @@ func (w *work) load(ctx context.Context, j job, a *app.App, m *meter.Meter, s *s
 		case <-ctx.Done():
 		}
 	}()
-	before, err := meter.Self()
+	before, err := usage.CPU()
 	if err != nil {
 		return err
 	}
@@ -180,7 +181,7 @@ func (w *work) load(ctx context.Context, j job, a *app.App, m *meter.Meter, s *s
 	if ctx.Err() != nil {
 		s.stopped, err = context.Cause(ctx), nil
 	}
-	after, selfErr := meter.Self()
+	after, selfErr := usage.CPU()
 	s.driver = after - before
 	cancel(nil)
 	<-watch

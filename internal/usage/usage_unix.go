@@ -1,6 +1,6 @@
 //go:build unix
 
-package meter
+package usage
 
 import (
 	"fmt"
@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Self returns the CPU seconds, user and system, that this process has used since it started, without its children.
-func Self() (float64, error) {
+// CPU returns the CPU seconds, user and system, that this process has used since it started, without its children.
+func CPU() (float64, error) {
 	var used unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &used); err != nil {
 		return 0, fmt.Errorf("read this process's own usage: %w", err)

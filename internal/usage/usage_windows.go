@@ -1,4 +1,4 @@
-package meter
+package usage
 
 import (
 	"fmt"
@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// Self returns the CPU seconds, user and system, that this process has used since it started, without its children.
-func Self() (float64, error) {
+// CPU returns the CPU seconds, user and system, that this process has used since it started, without its children.
+func CPU() (float64, error) {
 	var created, exited, kernel, user windows.Filetime
 	if err := windows.GetProcessTimes(windows.CurrentProcess(), &created, &exited, &kernel, &user); err != nil {
 		return 0, fmt.Errorf("read this process's own usage: %w", err)

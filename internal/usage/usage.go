@@ -1,0 +1,2 @@
+// Package usage tells what this process itself has used.
+package usage
