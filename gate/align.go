@@ -19,7 +19,7 @@ func places(nights []Night, points []int) []string {
 			to++
 		}
 		for i := from; i < to; i++ {
-			keys[i] = nights[points[i]].kind
+			keys[i] = nights[points[i]].Machine
 			if to-from >= steady {
 				keys[i] += " " + id
 			}

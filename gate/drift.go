@@ -14,6 +14,11 @@ type Drift struct {
 	Change  float64 `json:"change"` // ratio
 	Outcome Outcome `json:"verdict"`
 	N       int     `json:"n"` // nights on the smaller side
+
+	// From, To and Newest are the nights of the history that were held against each other: those from From up to To, and those from Newest on.
+	From   int `json:"from"`
+	To     int `json:"to"`
+	Newest int `json:"newest"`
 }
 
 const (
@@ -25,8 +30,9 @@ const (
 // drifts judges the newest nights against those of 30 and of 90 days before the newest. What was accepted meanwhile is where it starts.
 func (h *historian) drifts() {
 	for _, days := range []int{30, 90} {
-		head := h.stretch(len(h.nights)-driftNights, len(h.nights))
-		base := h.ago(days)
+		d := Drift{Days: days, Newest: max(0, len(h.nights)-driftNights)}
+		d.From, d.To = h.ago(days)
+		head, base := h.stretch(d.Newest, len(h.nights)), h.stretch(d.From, d.To)
 		if base == nil || head == nil {
 			continue
 		}
@@ -38,28 +44,28 @@ func (h *historian) drifts() {
 			continue
 		}
 		for i := range h.Trends {
-			h.drift(&h.Trends[i], v, days)
+			h.drift(&h.Trends[i], v, d)
 		}
 	}
 }
 
-func (h *historian) drift(t *Trend, v *Verdict, days int) {
+func (h *historian) drift(t *Trend, v *Verdict, d Drift) {
 	for _, f := range v.Metrics {
 		if f.Scenario != t.Scenario || f.Metric != t.Metric || math.IsNaN(f.Change) {
 			continue
 		}
-		t.Drifts = append(t.Drifts, Drift{days, f.Change, f.Outcome, min(f.NBase, f.NHead)})
+		d.Change, d.Outcome, d.N = f.Change, f.Outcome, min(f.NBase, f.NHead)
+		t.Drifts = append(t.Drifts, d)
 		if f.Outcome == Regression && t.Gated && t.Outcome != Regression {
 			t.Outcome = Regression
-			t.Reason = fmt.Sprintf("%s of %s drifted by %+.1f %% in %d days, without one step that large", t.Metric, t.Scenario, f.Change*100, days)
+			t.Reason = fmt.Sprintf("%s of %s drifted by %+.1f %% in %d days, without one step that large", t.Metric, t.Scenario, f.Change*100, d.Days)
 		}
 	}
 }
 
-// ago returns the nights of so many days before the newest as one record, nil if there are too few. Nothing before the last acceptance counts.
-func (h *historian) ago(days int) *record.Record {
+// ago returns the nights of so many days before the newest. Nothing before the last acceptance counts.
+func (h *historian) ago(days int) (from, to int) {
 	end := h.nights[len(h.nights)-1].Measured.AddDate(0, 0, -days)
-	from, to := 0, 0
 	for i, n := range h.nights {
 		if n.Accepted != "" {
 			from = i
@@ -71,12 +77,11 @@ func (h *historian) ago(days int) *record.Record {
 	for from < to && (to-from > driftNights || end.Sub(h.nights[from].Measured) > driftSlack) {
 		from++
 	}
-	return h.stretch(from, to)
+	return from, to
 }
 
 // stretch returns nights as one record with a run a night, as they would have been on the newest machine; nil for too few.
 func (h *historian) stretch(from, to int) *record.Record {
-	from = max(0, from)
 	if to-from < driftFewest {
 		return nil
 	}

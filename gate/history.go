@@ -85,13 +85,29 @@ func (h *historian) scenarios() []string {
 }
 
 // newest returns what the newest night saw that ran a scenario.
-func (h *historian) newest(scenario string) (observed, bool) {
-	for i := len(h.nights) - 1; i >= 0; i-- {
-		if o, ok := h.nights[i].scenarios[scenario]; ok {
+func (h *History) newest(scenario string) (observed, bool) {
+	for i := len(h.Nights) - 1; i >= 0; i-- {
+		if o, ok := h.Nights[i].scenarios[scenario]; ok {
 			return o, true
 		}
 	}
 	return observed{}, false
+}
+
+// LeftOut says why a night is in none of a scenario's trends; it is empty where it is in some.
+func (h *History) LeftOut(scenario string, night int) string {
+	n := h.Nights[night]
+	o, ran := n.scenarios[scenario]
+	newest, _ := h.newest(scenario)
+	switch {
+	case ran && o.identity != newest.identity:
+		return "another load than the newest record's"
+	case ran:
+		return ""
+	case n.unfit[scenario] != "":
+		return n.unfit[scenario]
+	}
+	return "not run"
 }
 
 // metrics returns the metrics of a scenario that are better in one direction, in the order of reports.

@@ -22,6 +22,7 @@ type Trend struct {
 	Reason    string   `json:"reason,omitempty"`
 	Points    []Point  `json:"points"`
 	Changes   []Change `json:"changes"`
+	Moves     []int    `json:"moves,omitempty"` // points that are the first on another machine, or of a relative trend beside another build
 	Drifts    []Drift  `json:"drifts,omitempty"`
 	Noise     float64  `json:"noise"`    // of one night around its level, as a ratio
 	LeftOut   int      `json:"left_out"` // nights that ran the scenario with another load
@@ -35,6 +36,10 @@ type Point struct {
 	High  float64 `json:"high"`
 	Level float64 `json:"level"` // of its stretch between two changes, as it would be on the newest machine
 	Spike bool    `json:"spike,omitempty"`
+	Moved float64 `json:"moved,omitempty"` // ratio, less 1, that brings the value to the newest machine, or to the newest build beside it
+
+	// Runs are the single runs, as Value is their median: in base units, of a relative trend ratios of the runs of a pair. JSON has their extremes.
+	Runs []float64 `json:"-"`
 
 	aligned float64 // logarithm, as it would be on the newest machine
 }
@@ -87,7 +92,7 @@ func (h *historian) trend(scenario string, def metric.Def) Trend {
 			t.LeftOut++
 			continue
 		}
-		t.Points = append(t.Points, Point{Night: i, Value: f.head, Low: f.low, High: f.high})
+		t.Points = append(t.Points, Point{Night: i, Value: f.head, Low: f.low, High: f.high, Runs: f.runs})
 		nights, values, relative = append(nights, i), append(values, math.Log(f.head)), append(relative, math.Log(f.head/f.base))
 		t.Relative = t.Relative && f.base > 0
 	}
@@ -101,6 +106,7 @@ func (h *historian) trend(scenario string, def metric.Def) Trend {
 		values, keys, cause = relative, pins(h.nights, nights), Pin
 		for i := range t.Points {
 			t.Points[i].Value = math.Exp(relative[i])
+			t.Points[i].Runs = h.nights[nights[i]].scenarios[scenario].figures[def.Name].pairs
 		}
 	}
 	h.follow(&t, def, values, keys, cause)
@@ -110,6 +116,12 @@ func (h *historian) trend(scenario string, def metric.Def) Trend {
 // follow finds what happened in a trend.
 func (h *historian) follow(t *Trend, def metric.Def, values []float64, keys []string, cause Cause) {
 	aligned, meetings := align(values, keys)
+	for i, v := range aligned {
+		t.Points[i].Moved = math.Expm1(v - values[i])
+	}
+	for _, m := range meetings {
+		t.Moves = append(t.Moves, m.at)
+	}
 	t.Noise = math.Expm1(stat.Noise(aligned))
 	for _, i := range stat.Spikes(aligned) {
 		t.Points[i].Spike = true
