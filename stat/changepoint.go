@@ -18,6 +18,7 @@ const (
 	plain        = 99    // permutations without a better split that are enough
 	breakLevel   = 0.015 // the largest chance of a break where there is none
 	stretch      = 256   // values that are looked at together; longer series are taken in stretches that overlap by half
+	rounding     = 1e-9  // of a statistic, at most
 	settle       = 16    // breaks this near to a stretch's end are left to the next
 )
 
@@ -62,7 +63,7 @@ func divide(values []float64, rng *rand.Rand) []Break {
 		return nil
 	}
 	e := newEnergy(values)
-	at, best := e.split(e.order)
+	at, best := e.first()
 	if at == 0 || !(best > 0) {
 		return nil
 	}
@@ -81,10 +82,11 @@ func divide(values []float64, rng *rand.Rand) []Break {
 // that it is too large (Besag and Clifford 1991).
 func (e *energy) chance(best float64, rng *rand.Rand) float64 {
 	shuffled := slices.Clone(e.order)
+	asGood := best * (1 - rounding) // an order that splits into the same two parts adds up otherwise
 	better := 0
 	for n := 1; ; n++ {
 		rng.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
-		if _, q := e.split(shuffled); q >= best {
+		if _, q := e.split(shuffled, asGood); q >= asGood {
 			better++
 		}
 		tooMany := float64(better+1) > breakLevel*(permutations+1)
