@@ -13,42 +13,56 @@ import (
 
 // A Part is what one driver saw of one run. A run driven from several places has several parts, merged.
 type Part struct {
-	Start time.Time // when session 0 was due
-	Time  float64   // s, first session due until last session over
-	Floor float64   // s, what Time would be if the app answered at once
+	Start time.Time `json:"start"` // when session 0 was due
+	Time  float64   `json:"time"`  // s, first session due until last session over
+	Floor float64   `json:"floor"` // s, what Time would be if the app answered at once
 
 	// Planned = Started + Late + Dropped, where Started were on time, Late over 50 ms behind, and Dropped never started.
 	// Started + Late = OK + Failed.
-	Planned, Started, OK, Failed, Late, Dropped int
-	Exhausted                                   int // of the failed: this machine ran out of descriptors or ports
-	Actions                                     int // completed calls by the user
+	Planned   int `json:"planned"`
+	Started   int `json:"started"`
+	OK        int `json:"ok"`
+	Failed    int `json:"failed"`
+	Late      int `json:"late"`
+	Dropped   int `json:"dropped"`
+	Exhausted int `json:"exhausted"` // of the failed: this machine ran out of descriptors or ports
+	Actions   int `json:"actions"`   // completed calls by the user
 
 	// Histograms by name: session, session.wait, lag (how late a session started), connect, ready, visible, foreign,
 	// and for each method NAME (until its result) and NAME.updated.
-	Histograms map[string]*metric.Histogram
-	Failures   []Failure // most frequent first
-	Active     []Level   // how many sessions were at work, over time
+	Histograms map[string]*metric.Histogram `json:"histograms"`
+	Failures   []Failure                    `json:"failures,omitempty"` // most frequent first
+	Active     []Level                      `json:"active,omitempty"`   // how many sessions were at work, over time
 
-	Results map[string]Size // of the results that came, by method
-	Self    Self            // what the driver itself went through
+	Results map[string]Size `json:"results,omitempty"` // of the results that came, by method
+	Self    Self            `json:"self"`              // what the driver itself went through
 
-	DataMessages int64  // added, changed and removed that came
-	Bytes        int64  // of messages that came, uncompressed
-	Odd          int64  // frames that were no DDP message and were survived
-	Extensions   string // what was negotiated for the socket, as the server said it
+	DataMessages int64  `json:"data_messages"` // added, changed and removed that came
+	Bytes        int64  `json:"bytes"`         // of messages that came, uncompressed
+	Odd          int64  `json:"odd"`           // frames that were no DDP message and were survived
+	Extensions   string `json:"extensions"`    // what was negotiated for the socket, as the server said it
+
+	// What follows is of a load that several drivers put on the app; the zero value is of one that this process did.
+
+	Sources []Source `json:"sources,omitempty"` // the drivers, by share
+	Faults  []string `json:"faults,omitempty"`  // why the load was not the one that was asked for: it may not be judged
+
+	// Regions are the metrics of each region's drivers, merged, where there are several regions.
+	Regions map[string]map[string]float64 `json:"regions,omitempty"`
 }
 
 // A Failure is one cause of failed sessions.
 type Failure struct {
-	Cause   string // names the step, without what differs from session to session
-	Count   int
-	Example string // one session's full error
+	Cause   string `json:"cause"` // names the step, without what differs from session to session
+	Count   int    `json:"count"`
+	Example string `json:"example,omitempty"` // one session's full error
 }
 
 // A Size is how large some results were, as raw JSON.
 type Size struct {
-	Count, Bytes int64
-	Max          int64 // bytes
+	Count int64 `json:"count"`
+	Bytes int64 `json:"bytes"`
+	Max   int64 `json:"max"` // bytes
 }
 
 func (s *Size) add(other Size) {
@@ -62,16 +76,37 @@ func (s Size) Mean() float64 { return float64(s.Bytes) / float64(max(1, s.Count)
 
 // Self is what this process went through during the load: what else than the app may have made a session wait.
 type Self struct {
-	Sched       float64 // s that a goroutine waited for a processor, 99th percentile
-	Pauses      float64 // s in all for which garbage collections stopped the process
-	LongestStop float64 // s, the longest of these pauses
-	Descriptors int     // open at most; 0 where the system does not tell
+	CPU         float64 `json:"cpu"`          // s, of CPU time
+	Busy        float64 `json:"busy"`         // CPU over the time that the load took and the cores that the driver might use
+	Sched       float64 `json:"sched"`        // s that a goroutine waited for a processor, 99th percentile
+	Pauses      float64 `json:"pauses"`       // s in all for which garbage collections stopped the process
+	LongestStop float64 `json:"longest_stop"` // s, the longest of these pauses
+	Descriptors int     `json:"descriptors"`  // open at most; 0 where the system does not tell
+}
+
+// A Source is one driver of several, and what it was to do.
+type Source struct {
+	Share    Share   `json:"share"`
+	Worker   string  `json:"worker,omitempty"` // which process it was; empty where it never answered
+	Region   string  `json:"region,omitempty"` // empty for this machine
+	Machine  string  `json:"machine,omitempty"`
+	Sessions int     `json:"sessions"` // that it had to start
+	Self     Self    `json:"self"`
+	Lag      float64 `json:"lag"`   // s by which it started sessions late, 99th percentile
+	Ahead    Range   `json:"ahead"` // s by which its clock was ahead of the coordinator's
+	Fault    string  `json:"fault,omitempty"` // why there is no part of it, or one that may not be judged
+}
+
+// A Range is what a figure lies in.
+type Range struct {
+	Low  float64 `json:"low"`
+	High float64 `json:"high"`
 }
 
 // A Level is a number of sessions at a time.
 type Level struct {
-	T        float64 // s from Start
-	Sessions int
+	T        float64 `json:"t"` // s from Start
+	Sessions int     `json:"sessions"`
 }
 
 // histograms that are no latencies keep their names as metrics.
@@ -146,6 +181,12 @@ func set(values map[string]float64, missing map[string]string, h *metric.Histogr
 
 // Progress is how far a load has come.
 type Progress struct {
-	Elapsed, Left                  time.Duration // Left is an estimate
-	Planned, Started, Over, Failed int           // sessions
+	Elapsed time.Duration `json:"elapsed"`
+	Left    time.Duration `json:"left"` // an estimate
+
+	// Sessions.
+	Planned int `json:"planned"`
+	Started int `json:"started"`
+	Over    int `json:"over"`
+	Failed  int `json:"failed"`
 }

@@ -173,12 +173,16 @@ func TestSpread(t *testing.T) {
 
 // Collections during a load are pauses of it.
 func TestSelfSeesCollections(t *testing.T) {
-	m := startSelf()
+	m, err := startSelf(0)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for range 5 {
 		runtime.GC()
 	}
 	m.look()
-	if s := m.stop(); s.Pauses <= 0 || s.LongestStop <= 0 || s.Descriptors != openDescriptors() {
-		t.Errorf("got %+v", s)
+	s, err := m.stop()
+	if err != nil || s.CPU < 0 || s.Busy < 0 || s.Pauses <= 0 || s.LongestStop <= 0 || s.Descriptors != openDescriptors() {
+		t.Errorf("got %+v, error %v", s, err)
 	}
 }

@@ -28,6 +28,13 @@ type Options struct {
 	// Env returns the value of an environment variable, which a login of the scenario names. It is sent to the app and told to
 	// nobody else. Nil where nothing is set.
 	Env func(name string) string
+
+	// What follows is for one driver of several; the zero value is for one that drives alone.
+
+	Share Share     // of the sessions, that this driver starts
+	Name  string    // of the load, the same for all its drivers and unlike any other load's: 8 to 64 of a-z, 0-9 and -
+	Start time.Time // when session 0 is due, for all drivers; zero for at once
+	Cores float64   // that this process may use, where the system does not tell it; 0 for as many as Go uses
 }
 
 // lateAfter is how long after it was due a session counts as late.
@@ -46,6 +53,7 @@ type load struct {
 	url         string
 	dial        ddp.Options
 	seed        uint64
+	share       Share
 	name        string // unlike any other load's; those of its sessions begin with it
 	marker      []byte // the same
 	t0          time.Time
@@ -66,7 +74,32 @@ func Run(ctx context.Context, sc scenario.Scenario, o Options) (*Part, error) {
 	if err != nil {
 		return nil, err
 	}
-	return l.run(ctx, o.Progress), ctx.Err()
+	l.begin(ctx, o.Start)
+	self, err := startSelf(o.Cores)
+	if err != nil {
+		return nil, err
+	}
+	part := l.run(ctx, o.Progress, self.look)
+	part.Self, err = self.stop()
+	if ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	return part, err
+}
+
+// begin waits for when the load starts, and sets the clock by which its sessions are due.
+func (l *load) begin(ctx context.Context, start time.Time) {
+	l.t0 = time.Now()
+	if start.IsZero() {
+		return
+	}
+	l.t0 = l.t0.Add(start.Sub(l.t0)) // with the monotonic clock, which nobody sets
+	timer := time.NewTimer(time.Until(l.t0))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
 }
 
 func newLoad(sc *scenario.Scenario, o Options) (*load, error) {
@@ -81,9 +114,15 @@ func newLoad(sc *scenario.Scenario, o Options) (*load, error) {
 	if err != nil {
 		return nil, fmt.Errorf("scenario %s: %w", sc.Name, err)
 	}
-	name := fmt.Sprintf("ddpgate-%08x", rand.Uint32())
+	name := o.Name
+	if name == "" {
+		name = fmt.Sprintf("ddpgate-%08x", rand.Uint32())
+	}
+	if err := errors.Join(o.Share.Check(), checkName(name)); err != nil {
+		return nil, err
+	}
 	return &load{
-		scenario: sc, program: p, url: o.URL, seed: o.Seed,
+		scenario: sc, program: p, url: o.URL, seed: o.Seed, share: o.Share,
 		name: name, marker: []byte(name), credentials: secrets,
 		hashSeed: maphash.MakeSeed(),
 		recorder: newRecorder(p.methods, runtime.GOMAXPROCS(0)),
@@ -94,14 +133,10 @@ func newLoad(sc *scenario.Scenario, o Options) (*load, error) {
 	}, nil
 }
 
-func (l *load) run(ctx context.Context, progress func(Progress)) *Part {
-	l.t0 = time.Now()
-	self := startSelf()
-	watched := l.watch(progress, self.look)
+func (l *load) run(ctx context.Context, progress func(Progress), look func()) *Part {
+	watched := l.watch(progress, look)
 	sessions, late := l.arrive(ctx)
-	part := l.part(sessions, late, watched())
-	part.Self = self.stop()
-	return part
+	return l.part(sessions, late, watched())
 }
 
 // arrive starts session i at i/rate, whatever became of the others, and waits for all.
@@ -110,7 +145,8 @@ func (l *load) arrive(ctx context.Context) (sessions []*session, late int) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	shard := &l.recorder.shards[0]
-	for i := range l.scenario.Arrivals.Sessions() {
+	for n := range l.planned() {
+		i := l.share.session(n)
 		due := l.t0.Add(l.scenario.Arrivals.Due(i))
 		timer.Reset(time.Until(due))
 		select {
@@ -146,6 +182,9 @@ func (l *load) session(ctx context.Context, s *session) {
 		l.failed.Add(1)
 	}
 }
+
+// planned is how many sessions this driver starts.
+func (l *load) planned() int { return l.share.Sessions(l.scenario.Arrivals.Sessions()) }
 
 // connected notes what the server agreed to; all sessions of a load offer the same.
 func (l *load) connected(c *ddp.Conn) {
@@ -202,7 +241,7 @@ func (l *load) progress() Progress {
 	return Progress{
 		Elapsed: elapsed,
 		Left:    max(0, l.scenario.Floor()-elapsed),
-		Planned: l.scenario.Arrivals.Sessions(),
+		Planned: l.planned(),
 		Started: int(l.started.Load()),
 		Over:    int(l.over.Load()),
 		Failed:  int(l.failed.Load()),
@@ -213,7 +252,7 @@ func (l *load) progress() Progress {
 func (l *load) part(sessions []*session, late int, levels []Level) *Part {
 	p := &Part{
 		Start: l.t0, Floor: l.scenario.Floor().Seconds(),
-		Planned: l.scenario.Arrivals.Sessions(), Started: len(sessions) - late, Late: late,
+		Planned: l.planned(), Started: len(sessions) - late, Late: late,
 		Active: levels, Exhausted: int(l.exhausted.Load()),
 		DataMessages: l.data.Load(), Bytes: l.bytes.Load(), Odd: l.odd.Load(), Actions: int(l.actions.Load()),
 	}

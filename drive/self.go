@@ -2,13 +2,21 @@ package drive
 
 import (
 	"math"
+	"runtime"
 	"runtime/metrics"
+	"time"
+
+	"github.com/ddpgate/ddpgate/internal/usage"
 )
 
 // A selfMeter reads the runtime's figures about this process at the start and at the end of a load.
 type selfMeter struct {
 	before      [2]*metrics.Float64Histogram
 	descriptors int
+
+	begun time.Time
+	cpu   float64 // s, before
+	cores float64
 }
 
 const (
@@ -16,8 +24,13 @@ const (
 	gcPauses       = "/sched/pauses/total/gc:seconds"
 )
 
-func startSelf() *selfMeter {
-	return &selfMeter{before: readSelf()}
+// startSelf begins to meter this process, which may use that many cores at a time; 0 for as many as Go uses.
+func startSelf(cores float64) (*selfMeter, error) {
+	if cores == 0 {
+		cores = float64(runtime.GOMAXPROCS(0))
+	}
+	cpu, err := usage.CPU()
+	return &selfMeter{before: readSelf(), begun: time.Now(), cpu: cpu, cores: cores}, err
 }
 
 func readSelf() (h [2]*metrics.Float64Histogram) {
@@ -35,15 +48,19 @@ func readSelf() (h [2]*metrics.Float64Histogram) {
 func (m *selfMeter) look() { m.descriptors = max(m.descriptors, openDescriptors()) }
 
 // stop returns what happened since the start.
-func (m *selfMeter) stop() Self {
+func (m *selfMeter) stop() (Self, error) {
 	after := readSelf()
 	sched, pauses := since(m.before[0], after[0]), since(m.before[1], after[1])
+	cpu, err := usage.CPU()
+	cpu -= m.cpu
 	return Self{
+		CPU:         cpu,
+		Busy:        cpu / (time.Since(m.begun).Seconds() * m.cores),
 		Sched:       sched.quantile(0.99),
 		Pauses:      pauses.total(),
 		LongestStop: pauses.quantile(1),
 		Descriptors: m.descriptors,
-	}
+	}, err
 }
 
 // A spread is a histogram of seconds: counts[i] lie between ends[i] and ends[i+1].

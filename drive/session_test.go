@@ -221,7 +221,8 @@ func TestLate(t *testing.T) {
 	held.Lock()
 	release := time.AfterFunc(150*time.Millisecond, held.Unlock)
 	defer release.Stop()
-	p := l.run(t.Context(), nil)
+	l.begin(t.Context(), time.Time{})
+	p := l.run(t.Context(), nil, func() {})
 	if p.Late < 19 || p.Started+p.Late != 20 || p.OK != 20 {
 		t.Errorf("got %d on time, %d late, %d ok: want all but the first late", p.Started, p.Late, p.OK)
 	}

@@ -1,6 +1,7 @@
 package metric
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 
@@ -88,12 +89,15 @@ func (h *Histogram) Encode() (string, error) {
 	return string(b), nil
 }
 
-// DecodeHistogram reads what Encode wrote. A histogram of another range or resolution is an error: merged with others, it would
-// lose values.
+// DecodeHistogram reads what Encode or EncodeCoarse wrote. A histogram of another range or resolution is an error: merged with others, it
+// would lose values.
 func DecodeHistogram(s string) (*Histogram, error) {
 	h, err := hdr.Decode([]byte(s))
 	if err != nil {
 		return nil, fmt.Errorf("decode histogram: %w", err)
+	}
+	if h.LowestTrackableValue() == lowest && h.HighestTrackableValue() == highest && h.SignificantFigures() == coarseDigits {
+		return &Histogram{h: refined(h)}, nil
 	}
 	if h.LowestTrackableValue() != lowest || h.HighestTrackableValue() != highest || h.SignificantFigures() != digits {
 		return nil, fmt.Errorf("decode histogram: it holds %d to %d µs with %d digits, not %d to %d with %d",
@@ -109,4 +113,38 @@ func (h *Histogram) Buckets(f func(seconds float64, count int64)) {
 			f(float64(b.To)/1e6, b.Count)
 		}
 	}
+}
+
+// histogramJSON is how a histogram travels.
+type histogramJSON struct {
+	V2       string `json:"v2"` // as Encode returns it
+	Censored int64  `json:"censored,omitempty"`
+	Outside  int64  `json:"outside,omitempty"`
+}
+
+// MarshalJSON returns the histogram with the counts of censored and outside attempts.
+func (h *Histogram) MarshalJSON() ([]byte, error) {
+	text, err := h.Encode()
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(histogramJSON{text, h.censored, h.outside})
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (h *Histogram) UnmarshalJSON(text []byte) error {
+	var in histogramJSON
+	if err := json.Unmarshal(text, &in); err != nil {
+		return fmt.Errorf("decode histogram: %w", err)
+	}
+	if in.Censored < 0 || in.Outside < 0 {
+		return fmt.Errorf("decode histogram: %d censored and %d outside", in.Censored, in.Outside)
+	}
+	read, err := DecodeHistogram(in.V2)
+	if err != nil {
+		return err
+	}
+	read.censored, read.outside = in.Censored, in.Outside
+	*h = *read
+	return nil
 }

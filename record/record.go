@@ -144,7 +144,11 @@ type Run struct {
 	Censored   map[string]int64     `json:"censored,omitempty"` // by histogram: attempts that ended without a duration
 	Series     map[string][]float64 `json:"series,omitempty"`   // "t" in s from the start of the load, the others beside it
 	Errors     []Error              `json:"errors,omitempty"`
-	Output     []string             `json:"output,omitempty"` // the app's last lines, where the run failed
+	Shards     []Shard              `json:"shards,omitempty"` // where several drivers shared the load
+	// Regions are the metrics of each region's drivers, merged, where there were several regions.
+	Regions map[string]map[string]float64 `json:"regions,omitempty"`
+
+	Output []string `json:"output,omitempty"` // the app's last lines, where the run failed
 }
 
 // Outcome says whether a run may be judged. The zero value is no outcome and never reads as a good one.
@@ -167,6 +171,20 @@ type Sessions struct {
 	Failed  int `json:"failed"`
 	Late    int `json:"late"`
 	Dropped int `json:"dropped"`
+}
+
+// Shard is one driver's share of a load that several drove.
+type Shard struct {
+	Shard      int        `json:"shard"`            // from 0
+	Worker     string     `json:"worker,omitempty"` // which process it was; empty where it never answered
+	Region     string     `json:"region,omitempty"` // empty for the machine of the record
+	Machine    string     `json:"machine,omitempty"`
+	Sessions   int        `json:"sessions"`    // that it had to start
+	CPUSeconds float64    `json:"cpu_seconds"` // that it used
+	Busy       float64    `json:"busy"`        // share of its CPU allowance
+	Lag        float64    `json:"lag"`         // s by which it started sessions late, 99th percentile
+	Ahead      [2]float64 `json:"ahead"`       // s between which its clock was ahead of the record's machine's
+	Fault      string     `json:"fault,omitempty"`
 }
 
 // Error is one cause of failed sessions.

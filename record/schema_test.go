@@ -53,6 +53,7 @@ func TestSchemaNamesEveryField(t *testing.T) {
 		{Load{}, load},
 		{Run{}, whole.Defs["run"]},
 		{Sessions{}, whole.Defs["sessions"]},
+		{Shard{}, whole.Defs["shard"]},
 		{Error{}, whole.Defs["error"]},
 	} {
 		typ := reflect.TypeOf(tt.of)

@@ -104,10 +104,10 @@ func TestApartRefused(t *testing.T) {
 
 // The driver's allowance is counted in the CPUs that it was kept on, and a busy app is no excuse where it cannot take them.
 func TestApartCounts(t *testing.T) {
-	if got := (&seen{cpus: affinity.CPUs{0}}).allowed(); got != 1 {
+	if got := allowance(affinity.CPUs{0}); got != 1 {
 		t.Errorf("on one CPU %d cores are allowed", got)
 	}
-	l := load{cores: 2, allowed: 1, seconds: 10, arrival: 10, driver: 8.5, others: 11, planned: 100, dropped: 5}
+	l := load{cores: 2, busy: 0.85, seconds: 10, arrival: 10, driver: 8.5, others: 11, planned: 100, dropped: 5}
 	if driver, host, slow := l.faults(); len(driver) != 1 || !strings.Contains(driver[0], "85 %") || host != nil || len(slow) != 1 {
 		t.Errorf("on any CPU: driver %q, host %q, slow %q", driver, host, slow)
 	}

@@ -44,13 +44,19 @@ func (s *seen) foldPart(run *record.Run) error {
 	p := s.part
 	run.Metrics, run.Missing = p.Metrics()
 	run.Sessions = record.Sessions{Planned: p.Planned, Started: p.Started, OK: p.OK, Failed: p.Failed, Late: p.Late, Dropped: p.Dropped}
-	run.Extensions = p.Extensions
+	run.Extensions, run.Regions = p.Extensions, p.Regions
+	for _, d := range p.Sources {
+		run.Shards = append(run.Shards, record.Shard{
+			Shard: d.Share.Index, Worker: d.Worker, Region: d.Region, Machine: d.Machine, Sessions: d.Sessions,
+			CPUSeconds: d.Self.CPU, Busy: d.Self.Busy, Lag: d.Lag, Ahead: [2]float64{d.Ahead.Low, d.Ahead.High}, Fault: d.Fault,
+		})
+	}
 	for _, f := range p.Failures {
 		run.Errors = append(run.Errors, record.Error{Cause: f.Cause, Count: f.Count, Example: f.Example})
 	}
 	run.Histograms = make(map[string]string, len(p.Histograms))
 	for name, h := range p.Histograms {
-		text, err := h.Encode()
+		text, err := h.EncodeCoarse() // the quantiles are among the metrics, exact
 		if err != nil {
 			return fmt.Errorf("histogram %s: %w", name, err)
 		}
@@ -79,7 +85,7 @@ func (s *seen) foldUsage(run *record.Run, load meter.Usage) {
 		s.miss(run, load, s.unmetered.Error())
 		return
 	}
-	run.Metrics["driver.cpu_seconds"] = s.driver
+	run.Metrics["driver.cpu_seconds"] = s.part.Self.CPU
 	run.Metrics["meter.cpu_seconds"] = load.Cost
 	settled := s.usage.RAMAt(s.settled)
 	for name, role := range load.Roles {
@@ -134,7 +140,7 @@ func foldHost(run *record.Run, load meter.Usage) {
 		return
 	}
 	for name, points := range load.Host.Series {
-		run.Series["host."+name] = points
+		run.Series["host."+name] = thousandths(points)
 	}
 }
 
@@ -166,12 +172,12 @@ func (s *seen) foldSeries(run *record.Run, load meter.Usage) {
 	if len(load.T) == 0 || s.part == nil {
 		return
 	}
-	run.Series = map[string][]float64{"t": load.T}
+	run.Series = map[string][]float64{"t": thousandths(load.T)}
 	for name, role := range load.Roles {
-		run.Series[name+".cpu"], run.Series[name+".ram"] = role.CPU, role.RAM
+		run.Series[name+".cpu"], run.Series[name+".ram"] = thousandths(role.CPU), fourDigits(role.RAM)
 	}
 	for name, points := range s.nodeSeries {
-		run.Series["node."+name] = points
+		run.Series["node."+name] = fourDigits(points)
 	}
 	run.Series["sessions"] = levels(s.part.Active, load.T, s.part.Start.Sub(load.Start).Seconds())
 }

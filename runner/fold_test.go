@@ -9,6 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/ddpgate/ddpgate/app"
 	"github.com/ddpgate/ddpgate/drive"
 	"github.com/ddpgate/ddpgate/metric"
@@ -30,6 +32,7 @@ func part(failed int) *drive.Part {
 	return &drive.Part{
 		Time: 20, Floor: 15, Planned: 100, Started: 100, OK: 100 - failed, Failed: failed,
 		Histograms: map[string]*metric.Histogram{"session": h, "lag": lag},
+		Self:       drive.Self{CPU: 2, Busy: 0.05},
 	}
 }
 
@@ -37,7 +40,7 @@ func part(failed int) *drive.Part {
 func quiet(p *drive.Part) *seen {
 	begun := time.Unix(1_800_000_000, 0)
 	return &seen{part: p, begun: begun, ended: begun.Add(20 * time.Second), settled: begun.Add(22 * time.Second),
-		driver: 2, startup: 0.25, started: true}
+		startup: 0.25, started: true}
 }
 
 var load20 = scenario.Scenario{Name: "a", Arrivals: scenario.Arrivals{Rate: 5, For: 20 * time.Second}}
@@ -68,7 +71,7 @@ func TestOutcome(t *testing.T) {
 		{"a service died", func(s *seen) { s.exit, s.stopped = &app.Exit{Role: "db", Signal: "SIGKILL"}, errDied }, record.Invalid, "none", "db was killed by SIGKILL"},
 		{"stopped from outside", func(s *seen) { s.stopped = context.Canceled }, record.Interrupted, "none", "stopped from outside"},
 		{"out of budget", func(s *seen) { s.stopped = errBudget }, record.Interrupted, "none", "budget"},
-		{"the driver was the bottleneck", func(s *seen) { s.driver = 1e6 }, record.Invalid, "driver", "allowance"},
+		{"the driver was the bottleneck", func(s *seen) { s.part.Self.Busy = 1e6 }, record.Invalid, "driver", "allowance"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := quiet(part(0))
@@ -135,16 +138,15 @@ func TestRecordOfARunIsSound(t *testing.T) {
 }
 
 func TestListOfInvalidRuns(t *testing.T) {
-	sound := load{cores: 2, allowed: 2, seconds: 20, driver: 10, others: 10, arrival: 20, lag: 0.001, planned: 100}
+	sound := load{cores: 2, busy: 0.25, seconds: 20, driver: 10, others: 10, arrival: 20, lag: 0.001, planned: 100}
 	for _, tt := range []struct {
 		name               string
 		load               func(*load)
 		driver, host, slow string
 	}{
 		{name: "sound", load: func(*load) {}},
-		{name: "driver at its limit", load: func(l *load) { l.driver = 32 }},
-		{name: "driver above its limit", load: func(l *load) { l.driver = 33 }, driver: "82 % of its CPU allowance"},
-		{name: "one processor allowed", load: func(l *load) { l.allowed, l.driver = 1, 17 }, driver: "allowance"},
+		{name: "driver at its limit", load: func(l *load) { l.busy = 0.80 }},
+		{name: "driver above its limit", load: func(l *load) { l.busy = 0.82 }, driver: "82 % of its CPU allowance"},
 		{name: "out of descriptors", load: func(l *load) { l.exhausted = 1 }, driver: "descriptors for 1 sessions"},
 		{name: "late on an idle machine", load: func(l *load) { l.lag = 0.06 }, host: "late, by 60ms"},
 		{name: "late on a full machine", load: func(l *load) { l.lag, l.others = 0.06, 27 }, slow: "late"},
@@ -196,4 +198,34 @@ func TestSettle(t *testing.T) {
 			t.Errorf("time was up, and settling said %v", err)
 		}
 	})
+}
+
+// A load that several drove is judged by the worst of them, may not be judged where one was lost, and leaves out what this machine's
+// processor was busy with where they were elsewhere.
+func TestSharedLoad(t *testing.T) {
+	p := part(0)
+	p.Sources = []drive.Source{
+		{Share: drive.Share{Index: 0, Of: 2}, Worker: "w0", Region: "eu-central-1", Sessions: 50, Self: drive.Self{CPU: 1, Busy: 0.1}, Ahead: drive.Range{Low: -0.01, High: 0.02}},
+		{Share: drive.Share{Index: 1, Of: 2}, Region: "us-east-1", Sessions: 50, Fault: "gone"},
+	}
+	p.Regions = map[string]map[string]float64{"eu-central-1": {"session.p50": 1.5}}
+	p.Faults = []string{"share 1 of 2: gone"}
+	s := quiet(p)
+	run := fold(t, s)
+	if run.Outcome != record.Invalid || run.LimitedBy != "driver" || !slices.Contains(run.Reasons, "share 1 of 2: gone") {
+		t.Errorf("got %s, limited by %s, for %q", run.Outcome, run.LimitedBy, run.Reasons)
+	}
+	want := []record.Shard{
+		{Shard: 0, Worker: "w0", Region: "eu-central-1", Sessions: 50, CPUSeconds: 1, Busy: 0.1, Ahead: [2]float64{-0.01, 0.02}},
+		{Shard: 1, Region: "us-east-1", Sessions: 50, Fault: "gone"},
+	}
+	if diff := cmp.Diff(want, run.Shards); diff != "" {
+		t.Errorf("shards (-want +got):\n%s", diff)
+	}
+	if run.Regions["eu-central-1"]["session.p50"] != 1.5 || run.Metrics["driver.cpu_seconds"] != 2 {
+		t.Errorf("regions %v, metrics %v", run.Regions, run.Metrics)
+	}
+	if !s.elsewhere() || s.driver() != 0 || quiet(part(0)).driver() != 2 {
+		t.Error("drivers elsewhere count as here, or those here do not")
+	}
 }

@@ -81,7 +81,7 @@ func (s *seen) others(load meter.Usage) float64 {
 	if !known || load.Seconds <= 0 {
 		return 0
 	}
-	ours := s.driver
+	ours := s.driver()
 	for _, role := range load.Roles {
 		ours += role.CPUSeconds
 	}

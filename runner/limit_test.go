@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ddpgate/ddpgate/app"
+	"github.com/ddpgate/ddpgate/drive"
 	"github.com/ddpgate/ddpgate/meter"
 	"github.com/ddpgate/ddpgate/record"
 )
@@ -56,7 +57,7 @@ func TestWhatLimitsARun(t *testing.T) {
 			for _, change := range tt.changes {
 				change(&run, load, s)
 			}
-			s.driver = 5
+			s.part = &drive.Part{Self: drive.Self{CPU: 5}}
 			s.limit(&run, load)
 			if run.LimitedBy != tt.by || !strings.Contains(run.LimitedWhy, tt.why) || (run.LimitedWhy == "") != (tt.why == "") {
 				t.Errorf("limited by %s: %q; want %s: %q", run.LimitedBy, run.LimitedWhy, tt.by, tt.why)

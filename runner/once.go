@@ -11,7 +11,6 @@ import (
 	"github.com/ddpgate/ddpgate/app"
 	"github.com/ddpgate/ddpgate/drive"
 	"github.com/ddpgate/ddpgate/internal/affinity"
-	"github.com/ddpgate/ddpgate/internal/usage"
 	"github.com/ddpgate/ddpgate/meter"
 	"github.com/ddpgate/ddpgate/record"
 )
@@ -34,7 +33,6 @@ type seen struct {
 	begun, ended time.Time         // of the load
 	settled      time.Time         // when the settled memory was read; zero if it was not
 	cpus         affinity.CPUs     // that this process was kept on, empty for any
-	driver       float64           // CPU seconds of this process over the load
 	startup      float64           // s
 	started      bool              // by us: startup is known
 	exit         *app.Exit         // of an app that ended unasked
@@ -169,23 +167,18 @@ func (w *work) load(ctx context.Context, j job, a *app.App, m *meter.Meter, s *s
 		case <-ctx.Done():
 		}
 	}()
-	before, err := usage.CPU()
-	if err != nil {
-		return err
-	}
 	s.begun = mark(m)
-	s.part, err = w.hooks.Drive(ctx, j.scenario, drive.Options{
+	part, err := w.hooks.Drive(ctx, j.scenario, drive.Options{
 		URL: a.URL(), Seed: w.plan.seed(j), Progress: progress, Header: j.arm.Options.Header, TLS: j.arm.Options.TLS,
+		Cores: float64(allowance(w.plan.Runs.CPUs.Driver)),
 	})
-	s.ended = mark(m)
+	s.ended, s.part = mark(m), part
 	if ctx.Err() != nil {
 		s.stopped, err = context.Cause(ctx), nil
 	}
-	after, selfErr := usage.CPU()
-	s.driver = after - before
 	cancel(nil)
 	<-watch
-	return errors.Join(err, selfErr)
+	return err
 }
 
 // halt ends a meter that is of no use.

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ddpgate/ddpgate/drive"
+	"github.com/ddpgate/ddpgate/internal/affinity"
 	"github.com/ddpgate/ddpgate/record"
 	"github.com/ddpgate/ddpgate/scenario"
 )
@@ -29,10 +31,10 @@ const (
 // A load is what the list of invalid runs looks at.
 type load struct {
 	cores   int     // of the machine that this process may use
-	allowed int     // cores that the driver may use at a time
-	apart   bool    // the app cannot take them
+	apart   bool    // the app cannot take the driver's cores
+	busy    float64 // share of its CPU allowance that the driver used
 	seconds float64 // length of the load
-	driver  float64 // CPU seconds of the driver
+	driver  float64 // CPU seconds of the driver on this machine
 	others  float64 // CPU seconds of the app and its services over the arrivals
 	arrival float64 // s, length of the arrivals
 	lag     float64 // s, 99th percentile
@@ -43,8 +45,8 @@ type load struct {
 // validate holds the run against the list of what makes a run invalid.
 func (s *seen) validate(sc scenario.Scenario, run *record.Run) {
 	l := load{
-		cores: runtime.NumCPU(), allowed: s.allowed(), apart: len(s.cpus) > 0,
-		seconds: s.ended.Sub(s.begun).Seconds(), driver: s.driver, lag: run.Metrics["driver.lag.p99"],
+		cores: runtime.NumCPU(), apart: len(s.cpus) > 0 || s.elsewhere(), busy: s.part.Self.Busy,
+		seconds: s.ended.Sub(s.begun).Seconds(), driver: s.driver(), lag: run.Metrics["driver.lag.p99"],
 		planned: s.part.Planned, dropped: s.part.Dropped, exhausted: s.part.Exhausted,
 	}
 	end := s.begun.Add(sc.Arrivals.For)
@@ -56,6 +58,7 @@ func (s *seen) validate(sc scenario.Scenario, run *record.Run) {
 		l.others += role.CPUSeconds
 	}
 	driver, host, slow := l.faults()
+	driver = append(driver, s.part.Faults...)
 	switch {
 	case len(driver) > 0:
 		run.Outcome, run.LimitedBy = record.Invalid, limitedByDriver
@@ -67,20 +70,34 @@ func (s *seen) validate(sc scenario.Scenario, run *record.Run) {
 	run.Reasons = slices.Concat(run.Reasons, driver, host, slow)
 }
 
-// allowed returns how many cores this process may use at a time.
-func (s *seen) allowed() int {
-	if n := len(s.cpus); n > 0 {
-		return min(n, runtime.GOMAXPROCS(0))
+// allowance returns how many cores this process may use at a time where it is kept on some, none for any.
+func allowance(cpus affinity.CPUs) int {
+	all := min(runtime.GOMAXPROCS(0), runtime.NumCPU())
+	if n := len(cpus); n > 0 {
+		return min(n, all)
 	}
-	return runtime.GOMAXPROCS(0)
+	return all
+}
+
+// elsewhere says whether the load was driven from other machines than this one.
+func (s *seen) elsewhere() bool {
+	return s.part != nil && slices.ContainsFunc(s.part.Sources, func(d drive.Source) bool { return d.Region != "" })
+}
+
+// driver returns the CPU seconds that drivers on this machine used.
+func (s *seen) driver() float64 {
+	if s.part == nil || s.elsewhere() {
+		return 0
+	}
+	return s.part.Self.CPU
 }
 
 // faults returns why the run may not be judged, for what lies with the driver and with the machine, and why it may not pass:
 // where the app kept the whole machine busy the driver was late because the app is slow, which is a finding and no
 // fault of the measurement.
 func (l load) faults() (driver, host, slow []string) {
-	if share := l.driver / (l.seconds * float64(min(l.allowed, l.cores))); share > maxDriver {
-		driver = append(driver, fmt.Sprintf("the driver used %.0f %% of its CPU allowance, more than %.0f %%", share*100, maxDriver*100))
+	if l.busy > maxDriver {
+		driver = append(driver, fmt.Sprintf("the driver used %.0f %% of its CPU allowance, more than %.0f %%", l.busy*100, maxDriver*100))
 	}
 	if l.exhausted > 0 {
 		driver = append(driver, fmt.Sprintf("the driver ran out of ports or descriptors for %d sessions", l.exhausted))

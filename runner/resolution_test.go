@@ -1,0 +1,44 @@
+package runner
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/ddpgate/ddpgate/meter"
+)
+
+func TestResolution(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		given := rapid.SliceOf(rapid.Float64Range(-1e12, 1e12)).Draw(t, "points")
+		before := slices.Clone(given)
+		shares, figures := thousandths(given), fourDigits(given)
+		for i, v := range given {
+			if math.Abs(shares[i]-v) > 0.0005+1e-15*math.Abs(v) {
+				t.Fatalf("%v became %v", v, shares[i])
+			}
+			if math.Abs(figures[i]-v) > 0.0005*math.Abs(v) {
+				t.Fatalf("%v became %v", v, figures[i])
+			}
+		}
+		if !slices.Equal(given, before) {
+			t.Fatal("the meter's own points were changed")
+		}
+	})
+}
+
+// TestSeriesAreAsShortAsTheyResolve folds what a meter saw, with all the digits that a quotient has.
+func TestSeriesAreAsShortAsTheyResolve(t *testing.T) {
+	s := quiet(part(1))
+	s.nodeSeries = map[string][]float64{"heap": {12345678}}
+	run, _ := s.fold(load20)
+	s.foldSeries(&run, meter.Usage{T: []float64{0.50098573}, Roles: map[string]meter.Role{"app": {CPU: []float64{0.006276690731}, RAM: []float64{28712960}}}})
+	foldHost(&run, meter.Usage{Host: meter.Host{Series: map[string][]float64{"busy": {0.00999999999839929}}}})
+	for name, want := range map[string]float64{"t": 0.501, "app.cpu": 0.006, "app.ram": 28710000, "node.heap": 12350000, "host.busy": 0.01} {
+		if got := run.Series[name]; len(got) != 1 || got[0] != want {
+			t.Errorf("%s: got %v, want %v", name, got, want)
+		}
+	}
+}
