@@ -33,12 +33,15 @@ func TestResolution(t *testing.T) {
 func TestSeriesAreAsShortAsTheyResolve(t *testing.T) {
 	s := quiet(part(1))
 	s.nodeSeries = map[string][]float64{"heap": {12345678}}
-	run, _ := s.fold(load20)
+	run := fold(t, s)
 	s.foldSeries(&run, meter.Usage{T: []float64{0.50098573}, Roles: map[string]meter.Role{"app": {CPU: []float64{0.006276690731}, RAM: []float64{28712960}}}})
 	foldHost(&run, meter.Usage{Host: meter.Host{Series: map[string][]float64{"busy": {0.00999999999839929}}}})
 	for name, want := range map[string]float64{"t": 0.501, "app.cpu": 0.006, "app.ram": 28710000, "node.heap": 12350000, "host.busy": 0.01} {
 		if got := run.Series[name]; len(got) != 1 || got[0] != want {
 			t.Errorf("%s: got %v, want %v", name, got, want)
 		}
+	}
+	if want, err := s.part.Histograms["session"].EncodeCoarse(); err != nil || run.Histograms["session"] != want {
+		t.Errorf("histogram: got %s, want the coarse one, %s, %v", run.Histograms["session"], want, err)
 	}
 }
