@@ -101,6 +101,12 @@ func Denied(err error) bool {
 	return false
 }
 
+// Disabled says whether GitHub refused what was asked because the repository has no issues.
+func Disabled(err error) bool {
+	var answer *github.ErrorResponse
+	return errors.As(err, &answer) && answer.Response != nil && answer.Response.StatusCode == http.StatusGone
+}
+
 // ourName returns the name under which the token writes. Tokens of apps, and the one of a workflow, cannot be asked for a user;
 // all can be asked for their viewer. Where that is refused the token is taken for the workflow's.
 func (c *Client) ourName(ctx context.Context) (string, error) {

@@ -13,7 +13,7 @@ func FuzzMarker(f *testing.F) {
 	f.Add(thread.marker("pass")+"\n", "pass --> <b>")
 	f.Add("<!-- ddpgate:abc123 ", "a")
 	f.Fuzz(func(t *testing.T, markdown, state string) {
-		text, err := compose(thread, func(string) (string, string) { return markdown, state }, "")
+		text, err := thread.compose(markdown, state)
 		if err != nil {
 			return
 		}

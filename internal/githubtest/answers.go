@@ -41,6 +41,12 @@ func (f *Fake) act(w http.ResponseWriter, r *http.Request, path string, params m
 	number, _ := strconv.Atoi(params["issue_number"] + params["pull_number"])
 	id, _ := strconv.ParseInt(params["comment_id"], 10, 64)
 	switch path = strings.TrimPrefix(path, "/repos/{owner}/{repo}"); r.Method + " " + path {
+	case "GET /issues":
+		f.list(w, r)
+	case "POST /issues":
+		f.opened(w, r)
+	case "PATCH /issues/{issue_number}":
+		f.update(w, r, number)
 	case "GET /issues/{issue_number}/comments":
 		paged(f, w, r, f.comments[number])
 	case "POST /issues/{issue_number}/comments":

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/routers"
@@ -41,6 +42,7 @@ type Fake struct {
 	Events   map[int][]Event
 	Unknown  map[string]bool // commits that are not in the repository
 	comments map[int][]Comment
+	issues   []Issue
 	checks   []map[string]any
 	nextID   int64
 	faults   []Fault
@@ -69,6 +71,19 @@ type Pull struct {
 	Base   Side   `json:"base"`
 
 	Commits []string `json:"-"` // all of its commits, of which Head.SHA is the newest
+}
+
+// An Issue is one of the repository's. Lists of issues have pull requests among them, as GitHub's do.
+type Issue struct {
+	Number      int       `json:"number"`
+	Title       string    `json:"title"`
+	Body        string    `json:"body"`
+	State       string    `json:"state"`
+	StateReason string    `json:"state_reason,omitempty"`
+	URL         string    `json:"html_url"`
+	User        User      `json:"user"`
+	Updated     time.Time `json:"updated_at"`
+	Pull        *struct{} `json:"pull_request,omitempty"` // set for a pull request
 }
 
 // A Side is the head or the base of a pull request.
@@ -200,6 +215,31 @@ func (f *Fake) Comments(number int) []Comment {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.Clone(f.comments[number])
+}
+
+// Open opens an issue as somebody.
+func (f *Fake) Open(by, title, body string) Issue {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.open(User{by, kind(by)}, title, body)
+}
+
+// Change changes an issue, as a person does on its page.
+func (f *Fake) Change(number int, change func(*Issue)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if i := f.numbered(number); i != nil {
+		change(i)
+		return
+	}
+	f.t.Errorf("there is no issue %d", number)
+}
+
+// Issues returns all issues, oldest first.
+func (f *Fake) Issues() []Issue {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.issues)
 }
 
 // Checks returns the check runs that were posted.
