@@ -10,6 +10,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/ddpgate/ddpgate/gate"
 	"github.com/ddpgate/ddpgate/report"
 )
 
@@ -35,8 +36,9 @@ type command struct {
 
 // heard is what a command came to, besides its exit code.
 type heard struct {
-	shown report.Comparison // its Verdict is nil where nothing was judged
-	err   error
+	shown   report.Comparison // its Verdict is nil where nothing was judged
+	history *gate.History     // nil where none was judged
+	err     error
 }
 
 // global are the flags of every command.

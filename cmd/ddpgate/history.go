@@ -20,6 +20,7 @@ type historyCmd struct {
 	All    bool     `help:"All metrics."`
 	Gate   bool     `help:"End as the gate does: 1 where a metric got worse and nobody accepted it, 4 where too little is known."`
 	JSON   bool     `name:"json" help:"As JSON: nights, trends, change points."`
+	strictFlags
 }
 
 func (r *historyCmd) run(ctx context.Context, c *command) (int, error) {
@@ -39,11 +40,15 @@ func (r *historyCmd) run(ctx context.Context, c *command) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	h, err := history(ctx, c, store, r.Key, cfg.Gate)
+	policy := r.amend(cfg.Gate)
+	h, err := history(ctx, c, store, r.Key, policy)
 	if none := new(baseline.NoKeyError); errors.As(err, &none) {
 		return c.noBaseline(none), nil
 	} else if err != nil {
 		return 0, usage(err)
+	}
+	if c.heard != nil {
+		c.heard.history = h
 	}
 	if r.JSON {
 		err = printJSON(c.Stdout, h)
@@ -53,10 +58,10 @@ func (r *historyCmd) run(ctx context.Context, c *command) (int, error) {
 	if err != nil || !r.Gate {
 		return exitPass, err
 	}
-	if h.Outcome == gate.Inconclusive && cfg.Gate.Warns() {
+	if h.Outcome == gate.Inconclusive && policy.Warns() {
 		c.warn("INCONCLUSIVE, and let through as asked: %s", h.Reason)
 	}
-	return h.Outcome.Exit(cfg.Gate.Warns()), nil
+	return h.Outcome.Exit(policy.Warns()), nil
 }
 
 // history judges all of a key's records.

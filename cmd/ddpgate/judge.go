@@ -13,8 +13,13 @@ import (
 
 // gateFlags say what a record is held against, and how strictly.
 type gateFlags struct {
-	Baseline     string `placeholder:"KEY|FILE|auto" help:"The baseline to gate against (the configuration's); auto for the record of the nearest earlier commit." group:"gate"`
-	NoGate       bool   `help:"Measure only." group:"gate"`
+	Baseline string `placeholder:"KEY|FILE|auto" help:"The baseline to gate against (the configuration's); auto for the record of the nearest earlier commit." group:"gate"`
+	NoGate   bool   `help:"Measure only." group:"gate"`
+	strictFlags
+}
+
+// strictFlags say how strictly something is judged, over what the configuration says.
+type strictFlags struct {
 	Inconclusive string `placeholder:"fail|warn" help:"What an inconclusive verdict does: exit 4 or, with a warning, 0." group:"gate"`
 
 	Threshold  map[string]gate.Percent `placeholder:"METRIC=PERCENT" mapsep:"none" help:"The smallest change for the worse that matters, such as ram=10%." group:"gate"`
@@ -22,7 +27,7 @@ type gateFlags struct {
 }
 
 // amend returns the policy with what the flags say.
-func (f *gateFlags) amend(p gate.Policy) gate.Policy {
+func (f *strictFlags) amend(p gate.Policy) gate.Policy {
 	if f.Inconclusive != "" {
 		p.Inconclusive = f.Inconclusive
 	}
