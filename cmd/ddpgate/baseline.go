@@ -20,6 +20,7 @@ type baselineCmd struct {
 	Show    baselineShow    `cmd:"" help:"Show the records under a key, oldest first."`
 	Save    baselineSave    `cmd:"" help:"Make a record the newest baseline of a key."`
 	Promote baselinePromote `cmd:"" help:"Make a record of a key's history its baseline."`
+	Pin     baselinePin     `cmd:"" help:"Print the build that the next record of a key is to be held against."`
 	Prune   baselinePrune   `cmd:"" help:"Delete old records that no key needs."`
 }
 
