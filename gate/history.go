@@ -107,8 +107,11 @@ func (h *History) LeftOut(scenario string, night int) string {
 	case n.unfit[scenario] != "":
 		return n.unfit[scenario]
 	}
-	return "not run"
+	return NotRun
 }
+
+// NotRun is why a night is left out of a scenario that it did not run.
+const NotRun = "not run"
 
 // metrics returns the metrics of a scenario that are better in one direction, in the order of reports.
 func (h *historian) metrics(scenario string) []metric.Def {

@@ -85,10 +85,17 @@ func TestInBrowser(t *testing.T) {
 			t.Fatal(enable)
 		}
 	}
-	pages := map[string]Comparison{"regression": drawable(t, regressed()), "inconclusive": undecided(), "died": died(), "unjudged": unjudged(), "hostile": hostile()}
-	for name, c := range pages {
+	pages := make(map[string][]byte)
+	for name, c := range map[string]Comparison{"regression": drawable(t, regressed()), "inconclusive": undecided(), "died": died(), "unjudged": unjudged(), "hostile": hostile()} {
+		pages[name] = in(t, "html", c)
+	}
+	for name, h := range histories(t) {
+		if len(h.Nights) > 0 {
+			pages["history-"+name] = historyIn(t, "html", h)
+		}
+	}
+	for name, page := range pages {
 		file := filepath.Join(t.TempDir(), name+".html")
-		page := in(t, "html", c)
 		if err := os.WriteFile(file, page, 0o644); err != nil {
 			t.Fatal(err)
 		}

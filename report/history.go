@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ddpgate/ddpgate/gate"
+	"github.com/ddpgate/ddpgate/report/chart"
 	"github.com/ddpgate/ddpgate/stat"
 )
 
@@ -25,35 +26,44 @@ func History(w io.Writer, key string, h *gate.History, o HistoryOptions) error {
 	for _, warning := range h.Warnings {
 		t.hanging("warning: ", t.of(gate.Inconclusive), warning, t.plain())
 	}
-	if n := len(h.Nights); n > 0 {
-		t.hanging(plain(key)+"  ", t.bold(), fmt.Sprintf("%s, %s to %s", plural(n, "record"), h.Nights[0].Measured.Format(gate.Day), h.Nights[n-1].Measured.Format(gate.Day)), t.dim())
+	if about := stretch(h); about != "" {
+		t.hanging(plain(key)+"  ", t.bold(), about, t.dim())
 	}
-	var scenarios []string
-	for _, trend := range h.Trends {
-		if !slices.Contains(scenarios, trend.Scenario) {
-			scenarios = append(scenarios, trend.Scenario)
-		}
-	}
-	left := 0
-	for _, name := range scenarios {
-		var shown []gate.Trend
-		for _, trend := range h.Trends {
-			switch {
-			case trend.Scenario != name:
-			case o.shows(trend):
-				shown = append(shown, trend)
-			default:
-				left++
-			}
-		}
-		if len(shown) > 0 {
-			t.line("")
-			t.trends(name, shown, h)
-		}
+	sections, left := o.sections(h)
+	for _, shown := range sections {
+		t.line("")
+		t.trends(shown[0].Scenario, shown, h)
 	}
 	t.left(left)
 	_, err := io.WriteString(w, t.out.String())
 	return err
+}
+
+// stretch says how many records there are, from when to when.
+func stretch(h *gate.History) string {
+	n := len(h.Nights)
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s, %s to %s", plural(n, "record"), h.Nights[0].Measured.Format(gate.Day), h.Nights[n-1].Measured.Format(gate.Day))
+}
+
+// sections returns the trends that are shown, by scenario, and how many others there are.
+func (o HistoryOptions) sections(h *gate.History) (sections [][]gate.Trend, left int) {
+	at := make(map[string]int)
+	for _, trend := range h.Trends {
+		if !o.shows(trend) {
+			left++
+			continue
+		}
+		i, found := at[trend.Scenario]
+		if !found {
+			i = len(sections)
+			at[trend.Scenario], sections = i, append(sections, nil)
+		}
+		sections[i] = append(sections[i], trend)
+	}
+	return sections, left
 }
 
 func (o HistoryOptions) shows(t gate.Trend) bool {
@@ -70,32 +80,15 @@ func (o HistoryOptions) shows(t gate.Trend) bool {
 func (t *text) sparkWidth() int { return min(24, t.width-48) }
 
 func (t *text) trends(scenario string, trends []gate.Trend, h *gate.History) {
-	about := ""
-	if trends[0].Relative {
-		about = "head as a ratio to the build that was measured beside it"
-	}
-	t.hanging(plain(scenario)+"  ", t.bold(), about, t.dim())
-	g := grid{headers: []string{"metric", "trend", "now", "30 days", "90 days", "verdict"}, left: map[int]bool{0: true, 1: true, 5: true}, spare: []int{4, 3}, state: make(map[int]gate.Outcome)}
-	for i, trend := range trends {
-		verdict := trend.Outcome.String()
-		if !trend.Gated {
-			verdict = "not gated"
-		} else if trend.Outcome == gate.Regression {
-			verdict = strings.ToUpper(verdict)
-		}
-		g.rows = append(g.rows, []string{trend.Metric, sparkline(trend, t.sparkWidth()), now(trend), drifted(trend, 30), drifted(trend, 90), verdict})
-		if trend.Gated {
-			g.state[i] = trend.Outcome
-		}
-	}
-	t.table(g, t.plain())
+	t.hanging(plain(scenario)+"  ", t.bold(), followed(trends[0]), t.dim())
+	t.table(trendTable(trends).withTrend(trends, t.sparkWidth()), t.plain())
 	for _, trend := range trends {
 		for _, c := range trend.Changes {
 			style := t.plain()
 			if c.Open {
 				style = t.of(gate.Regression)
 			}
-			t.hanging("  "+plain(trend.Metric)+"  ", t.plain(), changed(trend, c, h), style)
+			t.hanging("  "+plain(trend.Metric)+"  ", t.plain(), newEvent(trend, c, h).String(), style)
 		}
 		if trend.Outcome == gate.Regression && !slices.ContainsFunc(trend.Changes, func(c gate.Change) bool { return c.Open }) {
 			t.hanging("  "+plain(trend.Metric)+"  ", t.plain(), trend.Reason, t.of(gate.Regression))
@@ -104,6 +97,42 @@ func (t *text) trends(scenario string, trends []gate.Trend, h *gate.History) {
 			t.hanging("  "+plain(trend.Metric)+"  ", t.plain(), plural(trend.LeftOut, "record")+" of another load left out", t.dim())
 		}
 	}
+}
+
+// followed says what is followed, where it is not what was measured.
+func followed(t gate.Trend) string {
+	if t.Relative {
+		return "head as a ratio to the build that was measured beside it"
+	}
+	return ""
+}
+
+// trendTable has a line a metric.
+func trendTable(trends []gate.Trend) grid {
+	g := grid{headers: []string{"metric", "now", "30 days", "90 days", "verdict"}, left: map[int]bool{0: true, 4: true}, spare: []int{3, 2}, state: make(map[int]gate.Outcome)}
+	for i, trend := range trends {
+		verdict := trend.Outcome.String()
+		if !trend.Gated {
+			verdict = notGated
+		} else if trend.Outcome == gate.Regression {
+			verdict = strings.ToUpper(verdict)
+		}
+		g.rows = append(g.rows, []string{trend.Metric, now(trend), drifted(trend, 30), drifted(trend, 90), verdict})
+		if trend.Gated {
+			g.state[i] = trend.Outcome
+		}
+	}
+	return g
+}
+
+// withTrend adds a column with sparklines of so many columns of a terminal.
+func (g grid) withTrend(trends []gate.Trend, columns int) grid {
+	g.headers = slices.Insert(g.headers, 1, "trend")
+	for i, trend := range trends {
+		g.rows[i] = slices.Insert(g.rows[i], 1, sparkline(trend, columns))
+	}
+	g.left, g.spare = map[int]bool{0: true, 1: true, 5: true}, []int{4, 3}
+	return g
 }
 
 // now returns the level that the newest night is on.
@@ -127,34 +156,60 @@ func drifted(t gate.Trend, days int) string {
 	return unknown
 }
 
-// changed says what is known of a change of level.
-func changed(t gate.Trend, c gate.Change, h *gate.History) string {
+// An event is what is known of a change of level, in words.
+type event struct {
+	date, size string
+	from, to   string // commits, where both are known
+	with       string // the version that came with it, where they are not
+	after      string // what became of it
+	kind       chart.Kind
+}
+
+func newEvent(t gate.Trend, c gate.Change, h *gate.History) event {
 	first := h.Nights[t.Points[c.At].Night]
-	s := first.Measured.Format(gate.Day) + "  " + percent(c.Change)
+	e := event{date: first.Measured.Format(gate.Day), size: percent(c.Change), after: plural(c.Nights, "record") + " since"}
 	switch {
 	case c.Cause == gate.Machine:
-		return s + ", with the machine"
+		e.kind, e.after = chart.Move, "with the machine"
+		return e
 	case c.Cause == gate.Pin:
-		return s + ", with the build to hold against"
+		e.kind, e.after = chart.Move, "with the build to hold against"
+		return e
 	case c.From != "" && c.To != "" && c.From != c.To:
-		s += fmt.Sprintf(" between %.10s and %.10s", c.From, c.To)
+		e.from, e.to = c.From, c.To
 	case first.Version != "":
-		s += " with " + cut(first.Version, 40)
+		e.with = cut(first.Version, 40)
 	}
-	s += fmt.Sprintf(", %s since", plural(c.Nights, "record"))
+	fate := ""
 	switch {
 	case c.Accepted != "":
-		s += ", accepted: " + c.Accepted
+		e.kind, fate = chart.Accepted, "accepted: "+c.Accepted
 	case !c.Worse:
-		s += ", better"
+		e.kind, fate = chart.Better, "better"
 	case c.Open:
-		s += ", OPEN"
+		e.kind, fate = chart.Worse, "OPEN"
 	case math.Abs(c.Change) >= t.Threshold:
-		s += ", made good since"
+		fate = "made good since"
 	default:
-		s += ", below the threshold"
+		fate = "below the threshold"
 	}
-	return s
+	e.after += ", " + fate
+	return e
+}
+
+// between says which commits a change lies between; the version that came with it where they are not known.
+func (e event) between() string {
+	switch {
+	case e.from != "":
+		return fmt.Sprintf("between %.10s and %.10s", e.from, e.to)
+	case e.with != "":
+		return "with " + e.with
+	}
+	return ""
+}
+
+func (e event) String() string {
+	return e.date + "  " + join(", ", join(" ", e.size, e.between()), e.after)
 }
 
 var bars = []rune("▁▂▃▄▅▆▇█")

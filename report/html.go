@@ -11,10 +11,16 @@ import (
 )
 
 var (
+	//go:embed parts.html
+	partsTemplate string
 	//go:embed page.html
 	pageTemplate string
+	//go:embed history.html
+	historyTemplate string
 	//go:embed page.css
 	pageStyle string
+	//go:embed history.css
+	historyStyle string
 )
 
 // HTML writes a report as one page that asks nothing of anybody: no scripts, no requests, for light and dark screens, phones and paper.
@@ -24,16 +30,21 @@ func HTML(w io.Writer, c Comparison) error {
 	if err != nil {
 		return err
 	}
-	page, err := template.New("page").Funcs(template.FuncMap{
+	return writePage(w, "page", v)
+}
+
+// writePage writes the page that a template makes of a view.
+func writePage(w io.Writer, name string, v any) error {
+	pages, err := template.New("").Funcs(template.FuncMap{
 		"show":  shown,
 		"mark":  func(o gate.Outcome) string { return marks[o] },
 		"class": func(o gate.Outcome) string { return o.String() },
-	}).Parse(pageTemplate)
+	}).Parse(partsTemplate + pageTemplate + historyTemplate)
 	if err != nil {
-		panic("the page's template is wrong: " + err.Error()) // it is our own
+		panic("the pages' template is wrong: " + err.Error()) // it is our own
 	}
 	var out strings.Builder
-	if err := page.Execute(&out, v); err != nil {
+	if err := pages.ExecuteTemplate(&out, name, v); err != nil {
 		return err
 	}
 	_, err = io.WriteString(w, out.String())
@@ -140,7 +151,7 @@ func newView(c Comparison) (view, error) {
 	if p.judged {
 		v.Word = called(p.outcome)
 	}
-	v.Style = template.CSS(":root{" + chart.Variables(false) + "}@media screen and (prefers-color-scheme:dark){:root{" + chart.Variables(true) + "}}" + chart.Style() + pageStyle)
+	v.Style = style()
 	for _, f := range p.facts {
 		v.Facts = append(v.Facts, factView{f.name, f.text})
 	}
@@ -162,6 +173,11 @@ func newView(c Comparison) (view, error) {
 		v.Scenarios = append(v.Scenarios, shown)
 	}
 	return v, nil
+}
+
+// style returns the CSS of a page and its charts.
+func style() template.CSS {
+	return template.CSS(":root{" + chart.Variables(false) + "}@media screen and (prefers-color-scheme:dark){:root{" + chart.Variables(true) + "}}" + chart.Style() + pageStyle)
 }
 
 func newScenarioView(s section, pictures []picture) scenarioView {

@@ -15,7 +15,7 @@ import (
 
 // pageElements are those that a page is made of. None of them loads or runs anything.
 var pageElements = strings.Fields(`html head meta link title style body header p span h1 b nav a main details summary h2 h3 div figure figcaption
-	table thead tbody tr th td ul li section code pre dl dt dd svg g path text rect`)
+	table thead tbody tr th td ul ol li section code pre dl dt dd svg g path text rect`)
 
 // live returns what a page does beside showing, and how many elements of each kind it has.
 func live(t testing.TB, page []byte) (found []string, count map[string]int) {
@@ -47,6 +47,7 @@ func live(t testing.TB, page []byte) (found []string, count map[string]int) {
 
 var (
 	inside  = regexp.MustCompile(`^#scenario-\d+$`)
+	commits = regexp.MustCompile(`^https://github\.com/meteor/meteor/(commit/[0-9a-f]{40}|compare/[0-9a-f]{40}\.\.\.[0-9a-f]{40})$`)
 	inertly = strings.Fields(`lang charset name content class id open tabindex role scope aria-hidden aria-label aria-labelledby viewBox viewbox d transform x y
 		fill fill-opacity stroke-opacity stroke-width stroke-dasharray stroke-dashoffset font-size font-weight`)
 )
@@ -54,9 +55,9 @@ var (
 func inertAttribute(element string, a html.Attribute) bool {
 	switch a.Key {
 	case "href":
-		return element == "a" && inside.MatchString(a.Val) || element == "link" && a.Val == "data:,"
+		return element == "a" && (inside.MatchString(a.Val) || commits.MatchString(a.Val)) || element == "link" && a.Val == "data:,"
 	case "rel":
-		return a.Val == "icon"
+		return a.Val == "icon" || element == "a" && a.Val == "noopener noreferrer"
 	case "http-equiv":
 		return a.Val == "Content-Security-Policy"
 	}

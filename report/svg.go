@@ -15,11 +15,15 @@ func SVG(w io.Writer, c Comparison) error {
 	if err != nil {
 		return err
 	}
+	return sheet(w, c.title(), 3, all)
+}
+
+func sheet(w io.Writer, title string, columns int, all []pictureFile) error {
 	drawings := make([]chart.Titled, len(all))
 	for i, t := range all {
 		drawings[i] = t.Titled
 	}
-	return chart.Sheet(w, c.title(), 3, drawings)
+	return chart.Sheet(w, title, columns, drawings)
 }
 
 // SVGFiles returns the charts as a file each.
@@ -28,6 +32,10 @@ func SVGFiles(c Comparison) ([]File, error) {
 	if err != nil {
 		return nil, err
 	}
+	return pictureFiles(all)
+}
+
+func pictureFiles(all []pictureFile) ([]File, error) {
 	var files []File
 	taken := make(map[string]int)
 	for _, t := range all {
@@ -68,11 +76,15 @@ func (c Comparison) titled() ([]pictureFile, error) {
 			return nil, err
 		}
 		for _, p := range pictures {
-			titled := chart.Titled{Drawing: p.drawing, Title: plain(name + ": " + p.title), Alt: plain(p.alt)}
-			all = append(all, pictureFile{titled, slug(join("-", name, string(p.kind), p.subject))})
+			all = append(all, newPictureFile(name, p))
 		}
 	}
 	return all, nil
+}
+
+func newPictureFile(scenario string, p picture) pictureFile {
+	titled := chart.Titled{Drawing: p.drawing, Title: plain(scenario + ": " + p.title), Alt: plain(p.alt)}
+	return pictureFile{titled, slug(join("-", scenario, string(p.kind), p.subject))}
 }
 
 // longestSlug is how many characters of a file's name come from outside.

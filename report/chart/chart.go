@@ -13,13 +13,13 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// Width is how wide each chart is, in CSS pixels: readable on a phone without being scaled.
-const Width = 340
+// width is how wide a chart is, in CSS pixels, unless it says otherwise: readable on a phone without being scaled.
+const width = 340
 
 // A Drawing is a chart that was drawn: SVG elements whose colours are classes of Style. The zero value is an empty picture.
 type Drawing struct {
-	Height float64 // CSS px; all are Width wide
-	body   string
+	Width, Height float64 // CSS px
+	body          string
 }
 
 // An Arm is the build that figures are of.
@@ -75,7 +75,7 @@ func (a Arm) line(width vg.Length) draw.LineStyle {
 
 // drawn draws a plot under a line that names the unit and the arms.
 func drawn(p *plot.Plot, height float64, unit string, arms []Arm) (Drawing, error) {
-	canvas := vgsvg.NewWith(vgsvg.UseWH(Width, vg.Length(height)))
+	canvas := vgsvg.NewWith(vgsvg.UseWH(width, vg.Length(height)))
 	all := draw.New(canvas)
 	above := all.Max.Y - 12
 	faintText.fill(&all, vg.Point{X: 2, Y: above}, unit)
@@ -88,11 +88,11 @@ func drawn(p *plot.Plot, height float64, unit string, arms []Arm) (Drawing, erro
 		x -= 14
 	}
 	p.Draw(draw.Crop(all, 2, -4, 2, -18))
-	return newDrawing(canvas, height)
+	return newDrawing(canvas)
 }
 
 // newDrawing takes over what was drawn on a canvas.
-func newDrawing(canvas *vgsvg.Canvas, height float64) (Drawing, error) {
+func newDrawing(canvas *vgsvg.Canvas) (Drawing, error) {
 	var out strings.Builder
 	if _, err := canvas.WriteTo(&out); err != nil {
 		return Drawing{}, fmt.Errorf("draw a chart: %w", err)
@@ -101,7 +101,8 @@ func newDrawing(canvas *vgsvg.Canvas, height float64) (Drawing, error) {
 	if err != nil {
 		return Drawing{}, fmt.Errorf("draw a chart: %w", err)
 	}
-	return Drawing{height, body}, nil
+	w, h := canvas.Size()
+	return Drawing{w.Points(), h.Points(), body}, nil
 }
 
 // newPlot returns an empty plot in our style, with a grid across.

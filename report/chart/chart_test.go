@@ -41,6 +41,11 @@ func examples() map[string]interface{ Draw() (Drawing, error) } {
 			{Base, x, []float64{nan, 1, 2, nan, 2, 1}, []float64{nan, 0.5, 1, nan, 1, 1}, []float64{nan, 2, 3, nan, 3, 1}},
 			{Head, x, []float64{1, 2, 3, 3, 3, 2}, nil, nil},
 		}},
+		"history": History{Unit: "s", Nights: 9, Ticks: []Tick{{1, "2026-01-02"}, {7, "2026-01-08"}}, LeftOut: []int{4}, Moves: []int{3}, Windows: []Window{{0, 2}, {7, 9}},
+			Points: []Point{{0, 10, 10, []float64{9.8, 10, 10.1}, false}, {1, 10.2, 10, nil, false}, {2, 9.9, 10, []float64{9.9}, false}, {3, 12, 12, []float64{12, 12, 11.5}, false},
+				{5, 90, 12, []float64{90}, true}, {6, 13, 12, []float64{nan}, true}, {7, 12.1, 12, nil, false}, {8, 11.9, 12, []float64{3}, false}},
+			Events: []Event{{2.5, Worse, "1 +20.0 % open", "1"}, {2.5, Move, "2 machine +9.0 %", "2"}, {5.5, Accepted, "3 +1.0 % accepted", "3"}, {6.5, Better, "4 -1.0 %", "4"}, {7.5, Settled, "5 +1.0 %", "5"}, {6.5, Drift, "+9 %", ""}},
+			Below:  []string{"1  2026-01-04  +20.0 % between a and b, OPEN"}},
 		"logarithmic": Curves{Unit: "ms", Log: true, Ticks: []Tick{{0, "0"}, {3, "99.9"}}, Arms: []Curve{{Head, x, []float64{0, 0.1, 1, 10, 1000, 1e4}, nil, nil}}},
 	}
 }
@@ -74,6 +79,7 @@ func TestGolden(t *testing.T) {
 func TestNothingToDraw(t *testing.T) {
 	for name, chart := range map[string]interface{ Draw() (Drawing, error) }{
 		"no effects": Forest{}, "no arms": Runs{}, "no runs": Runs{Arms: []ArmRuns{{Arm: Head}}}, "no number": Runs{Arms: []ArmRuns{{Values: []float64{nan, math.Inf(1), 1e300}}}},
+		"no nights": History{}, "no figures": History{Nights: 3, LeftOut: []int{1}, Points: []Point{{Median: nan, Level: nan}}, Events: []Event{{Night: 1, Label: "1"}}},
 		"no curves": Curves{}, "no points": Curves{Arms: []Curve{{Arm: Head}}}, "nothing above zero": Curves{Log: true, Arms: []Curve{{X: []float64{1}, Y: []float64{-1}}}},
 	} {
 		if _, err := chart.Draw(); !errors.Is(err, ErrEmpty) {
@@ -133,7 +139,12 @@ func TestAnyNumbers(t *testing.T) {
 		for i := range x {
 			x[i] = float64(i)
 		}
+		past := History{Nights: len(values), Most: figures.Draw(t, "most"), Moves: []int{1, 3}, Events: []Event{{Night: figures.Draw(t, "event"), Label: "1", Mark: "1"}}}
+		for i, v := range values {
+			past.Points = append(past.Points, Point{i, v, figures.Draw(t, "level"), values, rapid.Bool().Draw(t, "spike")})
+		}
 		charts := []interface{ Draw() (Drawing, error) }{
+			past,
 			Runs{Arms: []ArmRuns{{Base, values, nil, figures.Draw(t, "median")}, {Head, values, nil, nan}}},
 			Curves{Log: rapid.Bool().Draw(t, "log"), Arms: []Curve{{Head, x, values, values, values}}},
 			Forest{{Name: "x", Estimate: figures.Draw(t, "estimate"), Lower: figures.Draw(t, "lower"), Upper: figures.Draw(t, "upper")}},
@@ -158,6 +169,13 @@ func TestTextIsShown(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := wellFormed(t, d); !strings.Contains(got, s) && len(s) < 20 && strings.TrimSpace(s) != "" { // longer text is shortened
+			t.Fatalf("%q is not shown in %q", s, got)
+		}
+		d, err = History{Unit: s, Nights: 2, Ticks: []Tick{{0, s}}, Points: []Point{{Median: 1, Level: 1}}, Events: []Event{{0.5, Worse, s, ""}}, Below: []string{s}}.Draw()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := wellFormed(t, d); !strings.Contains(got, s) && len(s) < 60 && strings.TrimSpace(s) != "" {
 			t.Fatalf("%q is not shown in %q", s, got)
 		}
 		var sheet bytes.Buffer

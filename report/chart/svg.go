@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"gonum.org/v1/plot/vg"
 )
 
 // lean rewrites the library's SVG: what it draws without its document around it, marks of roles as classes, and no digits that cannot
@@ -104,7 +106,7 @@ func escaped(s string) string {
 
 // Inline returns the drawing for an HTML page that has Style. alt is what it shows, in words.
 func (d Drawing) Inline(alt string) string {
-	return fmt.Sprintf(`<svg class="chart" role="img" aria-label="%s" viewBox="0 0 %d %g">%s</svg>`, escaped(alt), Width, d.Height, d.body)
+	return fmt.Sprintf(`<svg class="chart" role="img" aria-label="%s" viewBox="0 0 %g %g">%s</svg>`, escaped(alt), d.Width, d.Height, d.body)
 }
 
 // A Titled drawing stands outside a page, under its title.
@@ -123,6 +125,10 @@ func Sheet(w io.Writer, title string, columns int, all []Titled) error {
 	columns = max(1, min(columns, len(all)))
 	var out strings.Builder
 	ends := slices.Repeat([]float64{gap}, columns) // of what stands in each column
+	widest := float64(width)
+	for _, t := range all {
+		widest = max(widest, t.Width)
+	}
 	for _, t := range all {
 		column := 0
 		for i := range ends {
@@ -130,13 +136,13 @@ func Sheet(w io.Writer, title string, columns int, all []Titled) error {
 				column = i
 			}
 		}
-		fmt.Fprintf(&out, `<g transform="translate(%d,%g)" role="img" aria-label="%s"><text class="f-ink" x="2" y="14" font-size="13px" font-weight="bold">%s</text><g transform="translate(0,%d)">%s</g></g>`+"\n",
-			gap+column*(Width+gap), ends[column], escaped(t.Alt), escaped(text.larger(13).fit(t.Title, Width-4)), above, t.body)
+		fmt.Fprintf(&out, `<g transform="translate(%g,%g)" role="img" aria-label="%s"><text class="f-ink" x="2" y="14" font-size="13px" font-weight="bold">%s</text><g transform="translate(0,%d)">%s</g></g>`+"\n",
+			gap+float64(column)*(widest+gap), ends[column], escaped(t.Alt), escaped(text.larger(13).fit(t.Title, vg.Length(t.Width-4))), above, t.body)
 		ends[column] += above + t.Height + gap
 	}
 	y := slices.Max(ends)
-	width := gap + columns*(Width+gap)
-	_, err := fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" class="chart" width="%d" height="%g" viewBox="0 0 %d %g"><title>%s</title><style>%s</style><rect class="f-paper" width="100%%" height="100%%"/>`+"\n%s</svg>\n",
-		width, y, width, y, escaped(title), Style(), out.String())
+	across := gap + float64(columns)*(widest+gap)
+	_, err := fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" class="chart" width="%g" height="%g" viewBox="0 0 %g %g"><title>%s</title><style>%s</style><rect class="f-paper" width="100%%" height="100%%"/>`+"\n%s</svg>\n",
+		across, y, across, y, escaped(title), Style(), out.String())
 	return err
 }
