@@ -94,7 +94,9 @@ type Source struct {
 	Self     Self    `json:"self"`
 	Lag      float64 `json:"lag"`   // s by which it started sessions late, 99th percentile
 	Ahead    Range   `json:"ahead"` // s by which its clock was ahead of the coordinator's
-	Fault    string  `json:"fault,omitempty"` // why there is no part of it, or one that may not be judged
+	// Duplicates are workers that were handed the same share, and whose answers were dropped.
+	Duplicates int    `json:"duplicates,omitempty"`
+	Fault      string `json:"fault,omitempty"` // why there is no part of it, or one that may not be judged
 }
 
 // A Range is what a figure lies in.

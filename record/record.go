@@ -179,11 +179,12 @@ type Shard struct {
 	Worker     string     `json:"worker,omitempty"` // which process it was; empty where it never answered
 	Region     string     `json:"region,omitempty"` // empty for the machine of the record
 	Machine    string     `json:"machine,omitempty"`
-	Sessions   int        `json:"sessions"`    // that it had to start
-	CPUSeconds float64    `json:"cpu_seconds"` // that it used
-	Busy       float64    `json:"busy"`        // share of its CPU allowance
-	Lag        float64    `json:"lag"`         // s by which it started sessions late, 99th percentile
-	Ahead      [2]float64 `json:"ahead"`       // s between which its clock was ahead of the record's machine's
+	Sessions   int        `json:"sessions"`             // that it had to start
+	CPUSeconds float64    `json:"cpu_seconds"`          // that it used
+	Busy       float64    `json:"busy"`                 // share of its CPU allowance
+	Lag        float64    `json:"lag"`                  // s by which it started sessions late, 99th percentile
+	Ahead      [2]float64 `json:"ahead"`                // s between which its clock was ahead of the record's machine's
+	Duplicates int        `json:"duplicates,omitempty"` // workers that were handed the same share, and whose answers were dropped
 	Fault      string     `json:"fault,omitempty"`
 }
 

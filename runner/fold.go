@@ -48,7 +48,7 @@ func (s *seen) foldPart(run *record.Run) error {
 	for _, d := range p.Sources {
 		run.Shards = append(run.Shards, record.Shard{
 			Shard: d.Share.Index, Worker: d.Worker, Region: d.Region, Machine: d.Machine, Sessions: d.Sessions,
-			CPUSeconds: d.Self.CPU, Busy: d.Self.Busy, Lag: d.Lag, Ahead: [2]float64{d.Ahead.Low, d.Ahead.High}, Fault: d.Fault,
+			CPUSeconds: d.Self.CPU, Busy: d.Self.Busy, Lag: d.Lag, Ahead: [2]float64{d.Ahead.Low, d.Ahead.High}, Duplicates: d.Duplicates, Fault: d.Fault,
 		})
 	}
 	for _, f := range p.Failures {
