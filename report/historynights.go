@@ -85,9 +85,9 @@ func newNightsView(trends []gate.Trend, h *gate.History) nightsView {
 }
 
 func newNightView(n gate.Night, note string) nightView {
-	row := nightView{Date: n.Measured.Format(gate.Day), Commit: cut(or(n.Commit, unknown), 10), Note: note}
+	row := nightView{Date: n.Measured.Format(gate.Day), Commit: fmt.Sprintf("%.10s", or(n.Commit, unknown)), Note: note}
 	if at := site(n); at != "" {
-		row.Commit, row.Address = fmt.Sprintf("%.10s", n.Commit), at+"/commit/"+n.Commit
+		row.Address = at + "/commit/" + n.Commit
 	}
 	return row
 }

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 
 	"github.com/ddpgate/ddpgate/baseline"
 	"github.com/ddpgate/ddpgate/gate"
@@ -19,7 +21,9 @@ type historyCmd struct {
 	Metric []string `placeholder:"NAME" help:"Only these metrics (the gated ones, and others that changed)."`
 	All    bool     `help:"All metrics."`
 	Gate   bool     `help:"End as the gate does: 1 where a metric got worse and nobody accepted it, 4 where too little is known."`
+	Format string   `default:"text" placeholder:"FORMAT" help:"text, html, svg or json."`
 	JSON   bool     `name:"json" help:"As JSON: nights, trends, change points."`
+	Out    string   `placeholder:"DIR" help:"Write files there instead of to stdout; svg: one a chart."`
 	strictFlags
 }
 
@@ -32,6 +36,10 @@ func (r *historyCmd) run(ctx context.Context, c *command) (int, error) {
 		if _, known := metric.Lookup(name); !known {
 			return 0, usage(nearest.Unknown("metric", name, metric.Names()))
 		}
+	}
+	chosen, err := r.format(c)
+	if err != nil {
+		return 0, err
 	}
 	store, err := r.open(c, cfg.Baseline)
 	if err == nil {
@@ -50,12 +58,7 @@ func (r *historyCmd) run(ctx context.Context, c *command) (int, error) {
 	if c.heard != nil {
 		c.heard.history = h
 	}
-	if r.JSON {
-		err = printJSON(c.Stdout, h)
-	} else {
-		err = report.History(c.Stdout, r.Key, h, report.HistoryOptions{Options: c.layout(), Metrics: r.Metric, All: r.All})
-	}
-	if err != nil || !r.Gate {
+	if err := put(c, chosen, h, r.Out); err != nil || !r.Gate {
 		return exitPass, err
 	}
 	if h.Outcome == gate.Inconclusive && policy.Warns() {
@@ -64,11 +67,34 @@ func (r *historyCmd) run(ctx context.Context, c *command) (int, error) {
 	return h.Outcome.Exit(policy.Warns()), nil
 }
 
+// format returns how the history is written.
+func (r *historyCmd) format(c *command) (format[*gate.History], error) {
+	o := report.HistoryOptions{Options: c.layout(), Metrics: r.Metric, All: r.All}
+	page := func(write func(io.Writer, string, *gate.History, report.HistoryOptions) error) func(io.Writer, *gate.History) error {
+		return func(w io.Writer, h *gate.History) error { return write(w, r.Key, h, o) }
+	}
+	name := r.Format
+	if r.JSON {
+		if name != "text" && name != "json" {
+			return format[*gate.History]{}, usage(fmt.Errorf("--json and --format %s: give one of them", name))
+		}
+		name = "json"
+	}
+	return formatOf(map[string]format[*gate.History]{
+		"text": {file: "history.txt", write: page(report.History)},
+		"html": {file: "history.html", write: page(report.HistoryHTML)},
+		"svg":  {write: page(report.HistorySVG), files: func(h *gate.History) ([]report.File, error) { return report.HistorySVGFiles(h, o) }},
+		"json": {file: "history.json", write: func(w io.Writer, h *gate.History) error { return printJSON(w, h) }},
+	}, name)
+}
+
 // history judges all of a key's records.
 func history(ctx context.Context, c *command, store baseline.Store, key string, p gate.Policy) (*gate.History, error) {
 	var nights []gate.Night
 	err := eachRecord(ctx, c, store, key, func(e baseline.Entry, rec *record.Record) {
-		nights = append(nights, gate.Observe(rec, e.Accepted))
+		n := gate.Observe(rec, e.Accepted)
+		n.Verdict = e.Verdict
+		nights = append(nights, n)
 	})
 	if err != nil {
 		return nil, err

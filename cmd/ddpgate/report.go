@@ -25,15 +25,15 @@ type reportCmd struct {
 }
 
 // A format is one way to render.
-type format struct {
+type format[T any] struct {
 	file  string // its name under --out
-	write func(io.Writer, report.Comparison) error
-	files func(report.Comparison) ([]report.File, error) // what --out writes, where it is not what write does
+	write func(io.Writer, T) error
+	files func(T) ([]report.File, error) // what --out writes, where it is not what write does
 }
 
-func (c *command) formats() map[string]format {
+func (c *command) formats() map[string]format[report.Comparison] {
 	text := func(w io.Writer, shown report.Comparison) error { return report.Text(w, shown, c.layout()) }
-	return map[string]format{
+	return map[string]format[report.Comparison]{
 		"text":          {file: "report.txt", write: text},
 		"markdown":      {file: "report.md", write: report.Markdown},
 		"html":          {file: "report.html", write: report.HTML},
@@ -46,30 +46,43 @@ func (c *command) formats() map[string]format {
 }
 
 func (r *reportCmd) run(ctx context.Context, c *command) (int, error) {
-	formats := c.formats()
-	chosen, known := formats[r.Format]
-	if !known {
-		return 0, usage(nearest.Unknown("format", r.Format, slices.Collect(maps.Keys(formats))))
+	chosen, err := formatOf(c.formats(), r.Format)
+	if err != nil {
+		return 0, err
 	}
 	shown, err := r.comparison(ctx, c)
 	if err != nil {
 		return 0, usage(err)
 	}
-	if r.Out != "" {
-		return exitPass, c.writeFiles(r.Out, chosen, shown)
-	}
-	if r.Format == "gha-benchmark" {
+	if r.Format == "gha-benchmark" && r.Out == "" {
 		fmt.Fprintln(c.Stderr, "hint: what is better the higher it is (throughput, ok) is not in it; --out DIR writes that to a file of its own")
 	}
-	return exitPass, chosen.write(c.Stdout, shown)
+	return exitPass, put(c, chosen, shown, r.Out)
 }
 
-// writeFiles writes a report to a directory and says what it wrote.
-func (c *command) writeFiles(dir string, f format, shown report.Comparison) error {
+// put writes what is shown to stdout, or to files in a directory where one is named.
+func put[T any](c *command, f format[T], shown T, dir string) error {
+	if dir == "" {
+		return f.write(c.Stdout, shown)
+	}
 	files, err := f.render(shown)
 	if err != nil {
 		return err
 	}
+	return c.writeFiles(dir, files)
+}
+
+// formatOf returns the format of a name; another name is the user's to mend.
+func formatOf[T any](formats map[string]format[T], name string) (format[T], error) {
+	chosen, known := formats[name]
+	if !known {
+		return chosen, usage(nearest.Unknown("format", name, slices.Collect(maps.Keys(formats))))
+	}
+	return chosen, nil
+}
+
+// writeFiles writes a report to a directory and says what it wrote.
+func (c *command) writeFiles(dir string, files []report.File) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
@@ -83,7 +96,7 @@ func (c *command) writeFiles(dir string, f format, shown report.Comparison) erro
 	return nil
 }
 
-func (f format) render(shown report.Comparison) ([]report.File, error) {
+func (f format[T]) render(shown T) ([]report.File, error) {
 	if f.files != nil {
 		return f.files(shown)
 	}
