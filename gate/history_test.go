@@ -180,6 +180,50 @@ func TestStepThatWasMadeGood(t *testing.T) {
 	}
 }
 
+// TestWhatWasMadeGoodStaysSo: a step that was made good is over, whatever comes later.
+func TestWhatWasMadeGoodStaysSo(t *testing.T) {
+	s := newSeason(7, 0.01)
+	for i := range 80 {
+		v := 100.0
+		if i >= 20 && i < 40 || i >= 60 {
+			v = 115
+		}
+		s.night(seconds(v))
+	}
+	h := s.judge(t)
+	if c := h.of(t, "time").Changes; h.Outcome != Regression || len(c) != 3 || c[0].Open || !c[2].Open {
+		t.Errorf("a later step: got %v: %s, %+v", h.Outcome, h.Reason, c)
+	}
+	s.night(seconds(115), accept("new driver"))
+	h = s.judge(t)
+	if c := h.of(t, "time").Changes; h.Outcome != Pass || len(c) != 3 || c[0].Accepted != "" || c[2].Accepted != "new driver" {
+		t.Errorf("accepted: got %v: %s, %+v", h.Outcome, h.Reason, c)
+	}
+}
+
+// TestAnAcceptanceTakesAllThatStands: who takes a record as it is takes the steps that led to it, but none that comes later.
+func TestAnAcceptanceTakesAllThatStands(t *testing.T) {
+	s := newSeason(8, 0.01)
+	for i := range 60 {
+		var more []func(*record.Record)
+		if i == 45 {
+			more = append(more, accept("new driver"))
+		}
+		v := 100.0
+		for _, at := range []int{20, 40, 50} {
+			if i >= at {
+				v *= 1.15
+			}
+		}
+		s.night(seconds(v), more...)
+	}
+	h := s.judge(t)
+	c := h.of(t, "time").Changes
+	if len(c) != 3 || c[0].Accepted != "new driver" || c[1].Accepted != "new driver" || c[0].Open || c[1].Open || c[2].Accepted != "" || !c[2].Open {
+		t.Errorf("got %v: %s, %+v", h.Outcome, h.Reason, c)
+	}
+}
+
 func TestMachineChange(t *testing.T) {
 	for name, change := range map[string]func(*record.Record){
 		"another CPU":       func(r *record.Record) { r.Environment.CPU = "y" },

@@ -65,7 +65,7 @@ type Change struct {
 	P        float64 `json:"p,omitempty"`    // chance of a step as clear where there is none
 	Nights   int     `json:"nights"`         // that have confirmed it
 	Accepted string  `json:"accepted,omitempty"`
-	Open     bool    `json:"open"` // worse by the threshold or more, not accepted, and not made good since
+	Open     bool    `json:"open"` // worse by the threshold or more, and neither accepted nor made good since
 }
 
 // fewestNights is how many nights a trend must have before anything can be said.
@@ -175,12 +175,18 @@ func (h *historian) change(t *Trend, def metric.Def, steps []stat.Break, i int, 
 		c.Cause = Machine
 	}
 	c = h.describe(t, def, c)
-	for k := s.At; k < to && c.Accepted == ""; k++ {
-		c.Accepted = h.nights[t.Points[k].Night].Accepted
+	worse := func(k int) bool {
+		since := math.Log(t.Points[k].Level / t.Points[s.At-1].Level)
+		return scaleOf(def).worsening(float64(scaleOf(def))*since) >= t.Threshold
 	}
-	last := t.Points[len(t.Points)-1].Level
-	still := scaleOf(def).worsening(float64(scaleOf(def)) * math.Log(last/t.Points[s.At-1].Level))
-	c.Open = c.Worse && c.Cause == Code && c.Accepted == "" && still >= t.Threshold && scaleOf(def).worsening(float64(scaleOf(def))*by) >= t.Threshold
+	c.Open = c.Worse && c.Cause == Code && worse(s.At)
+	for k := s.At; k < len(t.Points) && c.Accepted == "" && (k < to || c.Open); k++ {
+		c.Open = c.Open && worse(k) // else it was made good, and what came later is another matter
+		if k < to || c.Open {
+			c.Accepted = h.nights[t.Points[k].Night].Accepted // of what stands by then, all of it
+		}
+	}
+	c.Open = c.Open && c.Accepted == ""
 	return c
 }
 
