@@ -29,7 +29,7 @@ fi
 checksum() { awk -v name="$1" '$1 !~ /^#/ && $2 == name { print $1; exit }' "$here/checksums.txt"; }
 
 if [ -z "$version" ]; then
-	newest=$(awk '$1 !~ /^#/ && NF == 2 { print $2; exit }' "$here/checksums.txt")
+	newest=$(awk '$1 !~ /^#/ && NF == 2 && $2 ~ /^ddpgate_.*\.tar\.gz$/ { print $2; exit }' "$here/checksums.txt") # workers and templates are released too
 	if [[ $newest =~ ^ddpgate_([0-9][0-9A-Za-z.-]*)_[a-z]+_[a-z0-9]+\.tar\.gz$ ]]; then
 		version=v${BASH_REMATCH[1]}
 	else

@@ -92,6 +92,7 @@ func TestTheBinary(t *testing.T) {
 	}{
 		"a release":                     {[]string{"DDPGATE_VERSION=v1.2.0"}, func(l string) string { return l }, "released", false},
 		"the newest that is known":      {nil, func(l string) string { return "# newest first\n" + l }, "released", false},
+		"the newest, behind a worker":   {nil, func(l string) string { return "0123  ddpgate-lambda_1.2.0_arm64.zip\n" + l + "4567  template.yaml\n" }, "released", false},
 		"one without a checksum":        {[]string{"DDPGATE_VERSION=v1.3.0"}, func(l string) string { return l }, "the action has no checksum of ddpgate_1.3.0_", true},
 		"none at all has one":           {[]string{"DDPGATE_VERSION=v1.2.0"}, func(string) string { return "" }, "the action has no checksum", true},
 		"one that was changed":          {[]string{"DDPGATE_VERSION=v1.2.0"}, func(l string) string { return strings.Repeat("0", 64) + l[64:] }, "is not the one that was released", true},
