@@ -82,6 +82,7 @@ func setback(s gate.Setback) string {
 
 // A HistoryNews is what changed about a history since it was last told, in GitHub's Markdown.
 type HistoryNews struct {
+	Lead string         // what is said first
 	New  []gate.Setback // that came up
 	Over []gate.Setback // that were accepted or made good
 	Gone int            // others that are no longer seen
@@ -91,6 +92,9 @@ type HistoryNews struct {
 // Write writes the news. It writes nothing where there is none.
 func (o HistoryNews) Write(w io.Writer) error {
 	m := new(markdown)
+	if o.Lead != "" {
+		m.block(prose(o.Lead))
+	}
 	for _, part := range []struct {
 		title string
 		all   []gate.Setback

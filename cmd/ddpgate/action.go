@@ -26,6 +26,7 @@ func (*actionCmd) run(ctx context.Context, c *command) (int, error) {
 		return 0, err
 	}
 	came := a.measure(ctx)
+	came.night = a.follow(ctx, came)
 	return a.tell(ctx, came), nil
 }
 
@@ -65,21 +66,16 @@ func (c *command) action() (*action, error) {
 	return a, nil
 }
 
-// An outcome is what the measuring came to.
+// An outcome is what a command came to.
 type outcome struct {
 	heard
-	code int
+	code  int
+	night *outcome // of the command that judged the key's history after it; nil where none did
 }
 
-// measure runs what is asked for, as the command line would. Nothing that it prints is a command to the runner.
+// measure runs what is asked for.
 func (a *action) measure(ctx context.Context) outcome {
-	var came outcome
-	sub := command{Stdin: a.Stdin, Stdout: a.Stdout, Stderr: a.Stdout, Env: a.Env, heard: &came.heard}
-	args := a.args(a.record(), a.pairs())
-	unmute := a.step.Mute()
-	fmt.Fprintf(a.Stdout, "$ ddpgate %s\n\n", strings.Join(args, " "))
-	came.code = sub.Main(ctx, args)
-	unmute()
+	came := a.play(ctx, a.args(a.record(), a.pairs()))
 	if came.shown.Verdict == nil {
 		reason := "the measuring was interrupted"
 		if came.err != nil {
@@ -87,6 +83,16 @@ func (a *action) measure(ctx context.Context) outcome {
 		}
 		came.shown.Verdict = &gate.Verdict{Outcome: gate.Unmeasured, Reason: reason}
 	}
+	return came
+}
+
+// play runs a command, as the command line would. Nothing that it prints is a command to the runner.
+func (a *action) play(ctx context.Context, args []string) outcome {
+	var came outcome
+	sub := command{Stdin: a.Stdin, Stdout: a.Stdout, Stderr: a.Stdout, Env: a.Env, heard: &came.heard}
+	defer a.step.Mute()()
+	fmt.Fprintf(a.Stdout, "$ ddpgate %s\n\n", strings.Join(args, " "))
+	came.code = sub.Main(ctx, args)
 	return came
 }
 
@@ -117,7 +123,11 @@ func (a *action) tell(ctx context.Context, came outcome) int {
 	warn(a.outputs(came))
 	warn(a.step.Summary(p.summary()))
 	warn(a.comment(ctx, p))
-	return came.code
+	if came.night == nil {
+		return came.code
+	}
+	warn(a.tellNight(ctx, *came.night))
+	return worst(came.code, came.night.code)
 }
 
 // annotate shows the verdict in the checks.
@@ -125,9 +135,7 @@ func (a *action) annotate(came outcome, accepted bool) {
 	v := came.shown.Verdict
 	switch {
 	case came.err != nil:
-		for _, line := range lines(came.err) {
-			a.step.Error(filePlace(a.Env, line), line)
-		}
+		a.faults(came.err)
 	case v.Outcome == gate.Regression && accepted:
 		a.step.Warning(github.Place{}, "regression, accepted: "+v.Reason)
 	case v.Outcome == gate.Regression:
@@ -136,6 +144,16 @@ func (a *action) annotate(came outcome, accepted bool) {
 		a.step.Error(github.Place{}, "not measured: "+v.Reason)
 	case v.Outcome == gate.Inconclusive:
 		a.step.Warning(github.Place{}, "inconclusive: "+v.Reason)
+	}
+}
+
+// faults shows each fault of an error, if there is one, in the checks.
+func (a *action) faults(err error) {
+	if err == nil {
+		return
+	}
+	for _, line := range lines(err) {
+		a.step.Error(filePlace(a.Env, line), line)
 	}
 }
 
@@ -167,7 +185,7 @@ func (a *action) client() (*github.Client, error) {
 
 // comment writes the comment where it is wanted and possible. A token that cannot write is to be expected of a fork.
 func (a *action) comment(ctx context.Context, p publication) error {
-	if a.commentMode == commentNever || a.job.Pull.Number == 0 || a.commentMode == commentAuto && a.job.ReadOnly() {
+	if a.commentMode == postNever || a.job.Pull.Number == 0 || a.commentMode == postAuto && a.job.ReadOnly() {
 		return nil
 	}
 	client, err := a.client()
@@ -175,7 +193,7 @@ func (a *action) comment(ctx context.Context, p publication) error {
 		return err
 	}
 	_, err = client.Comment(ctx, a.job.Pull.Number, github.Thread{Key: p.key}, p.body)
-	if github.Denied(err) && a.commentMode == commentAuto {
+	if github.Denied(err) && a.commentMode == postAuto {
 		a.step.Notice(github.Place{}, "the token cannot comment on the pull request: see the job's summary")
 		return nil
 	}
@@ -191,19 +209,17 @@ func (a *action) outputs(came outcome) error {
 	if _, err := os.Stat(a.record()); err == nil {
 		out.set("record", a.record())
 	}
-	for _, file := range []struct {
-		output, name string
-		write        func(io.Writer) error
-	}{
-		{"report-html", "report.html", func(w io.Writer) error { return report.HTML(w, shown) }},
-		{"report-markdown", "report.md", func(w io.Writer) error { return report.Markdown(w, shown) }},
-		{"summary-json", "summary.json", func(w io.Writer) error { return printJSON(w, shown.Verdict) }},
-	} {
-		path := filepath.Join(a.dir, file.name)
-		out.add(writeFile(path, file.write))
-		out.set(file.output, path)
-	}
+	a.file(&out, "report-html", "report.html", func(w io.Writer) error { return report.HTML(w, shown) })
+	a.file(&out, "report-markdown", "report.md", func(w io.Writer) error { return report.Markdown(w, shown) })
+	a.file(&out, "summary-json", "summary.json", func(w io.Writer) error { return printJSON(w, shown.Verdict) })
 	return out.err()
+}
+
+// file writes a file and names it as an output.
+func (a *action) file(out *outputs, output, name string, write func(io.Writer) error) {
+	path := filepath.Join(a.dir, name)
+	out.add(writeFile(path, write))
+	out.set(output, path)
 }
 
 // record is the file of the record.

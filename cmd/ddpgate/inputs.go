@@ -27,16 +27,17 @@ type inputs struct {
 	thresholds, confidence, budget  string
 	acceptLabel                     string
 	baseline, store, updateBaseline string
+	history, issueMode              string
 	commentMode, inconclusive       string
 	nodeMetrics                     string
 	directory, token                string
 }
 
-// What the input comment may say.
+// What the inputs comment and issue may say.
 const (
-	commentAuto   = "auto"
-	commentAlways = "always"
-	commentNever  = "never"
+	postAuto   = "auto"
+	postAlways = "always"
+	postNever  = "never"
 )
 
 // readInputs reads the inputs and puts the defaults in.
@@ -54,7 +55,8 @@ func readInputs(env func(string) string) inputs {
 		thresholds: get("thresholds", ""), confidence: get("confidence", ""), budget: get("budget", ""),
 		acceptLabel: get("accept-label", ""),
 		baseline:    get("baseline", ""), store: get("store", ""), updateBaseline: get("update-baseline", "false"),
-		commentMode: get("comment", commentAuto), inconclusive: get("inconclusive", "warn"), nodeMetrics: get("node-metrics", "false"),
+		history: get("history", "false"), issueMode: get("issue", postAuto),
+		commentMode: get("comment", postAuto), inconclusive: get("inconclusive", "warn"), nodeMetrics: get("node-metrics", "false"),
 		directory: get("working-directory", ""), token: get("github-token", ""),
 	}
 }
@@ -70,57 +72,95 @@ func (i *inputs) check(job github.Job) error {
 		}
 		faults = append(faults, fmt.Errorf("input %s: %w", input, nearest.Unknown("choice", value, known)))
 	}
-	choice("comment", i.commentMode, commentAuto, commentAlways, commentNever)
+	choice("comment", i.commentMode, postAuto, postAlways, postNever)
+	choice("issue", i.issueMode, postAuto, postAlways, postNever)
+	choice("history", i.history, "true", "false")
 	choice("inconclusive", i.inconclusive, "warn", "fail")
 	choice("node-metrics", i.nodeMetrics, "true", "false")
 	choice("update-baseline", i.updateBaseline, "true", "false")
 	if i.updateBaseline == "true" && i.baseline == "" {
 		faults = append(faults, errors.New("input update-baseline: it needs the key to save under, in the input baseline"))
 	}
+	if i.history == "true" && i.updateBaseline != "true" {
+		faults = append(faults, errors.New("input history: it needs the record in the history, by update-baseline: true"))
+	}
+	if i.issueMode == postAlways && i.history != "true" {
+		faults = append(faults, errors.New("input issue: it needs the verdict on the history, by history: true"))
+	}
 	if _, err := i.thresholdFlags(); err != nil {
 		faults = append(faults, err)
 	}
-	wanted := i.commentMode != commentNever && job.Pull.Number != 0 && !job.ReadOnly()
+	wanted := i.commentMode != postNever && job.Pull.Number != 0 && !job.ReadOnly()
 	if i.token == "" && wanted {
 		faults = append(faults, errors.New("input github-token: it is missing, and without it there is no comment; comment: never needs none"))
+	}
+	if i.token == "" && i.keepsIssue(job) {
+		faults = append(faults, errors.New("input github-token: it is missing, and without it there is no issue; issue: never needs none"))
 	}
 	return errors.Join(faults...)
 }
 
+// keepsIssue says whether the job keeps the issue of the key's history. A pull request's run, or one that follows it, never does: it
+// may be anybody's.
+func (i *inputs) keepsIssue(job github.Job) bool {
+	ofPull := job.Pull.Number != 0 || strings.HasPrefix(job.Event, "pull_request") || strings.HasPrefix(job.Head.Event, "pull_request")
+	return i.history == "true" && i.issueMode != postNever && !ofPull
+}
+
+// flags are a command line in the making.
+type flags []string
+
+// add adds a flag that has a value.
+func (f *flags) add(name, value string) {
+	if value != "" {
+		*f = append(*f, "--"+name+"="+value)
+	}
+}
+
+// strictly adds how strictly it is judged, and the store.
+func (f *flags) strictly(i *inputs) {
+	f.add("confidence", i.confidence)
+	f.add("inconclusive", i.inconclusive)
+	f.add("store", i.store)
+}
+
 // args is the command line that does what is asked for, but for the directory. Where there are pairs, the baseline is only written.
 func (i *inputs) args(out string, pairs bool) []string {
-	var args []string
-	flag := func(name, value string) {
-		if value != "" {
-			args = append(args, "--"+name+"="+value)
-		}
-	}
-	flag("config", i.config)
-	args = append(args, "run", "--out="+out)
-	flag("head-app", i.app)
-	flag("base-app", i.baseApp)
-	flag("url", i.url)
+	var f flags
+	f.add("config", i.config)
+	f = append(f, "run", "--out="+out)
+	f.add("head-app", i.app)
+	f.add("base-app", i.baseApp)
+	f.add("url", i.url)
 	if i.nodeMetrics == "true" {
-		args = append(args, "--node-metrics")
+		f = append(f, "--node-metrics")
 	}
-	flag("runs", i.runs)
-	flag("max-runs", i.maxRuns)
-	flag("budget", i.budget)
-	flag("confidence", i.confidence)
-	flag("inconclusive", i.inconclusive)
-	flag("store", i.store)
+	f.add("runs", i.runs)
+	f.add("max-runs", i.maxRuns)
+	f.add("budget", i.budget)
+	f.strictly(i)
 	if i.updateBaseline == "true" {
-		flag("save-baseline", i.baseline)
+		f.add("save-baseline", i.baseline)
 	}
 	if !pairs {
-		flag("baseline", i.baseline)
+		f.add("baseline", i.baseline)
 	}
 	thresholds, _ := i.thresholdFlags() // checked
-	args = append(args, thresholds...)
+	f = append(f, thresholds...)
 	if names := words(i.scenarios); len(names) > 0 {
-		args = append(append(args, "--"), names...)
+		f = append(append(f, "--"), names...)
 	}
-	return args
+	return f
+}
+
+// historyArgs is the command line that judges the history of the key, as strictly as the record.
+func (i *inputs) historyArgs() []string {
+	var f flags
+	f.add("config", i.config)
+	f = append(f, "history", "--gate")
+	f.strictly(i)
+	thresholds, _ := i.thresholdFlags() // checked
+	return append(append(f, thresholds...), "--", i.baseline)
 }
 
 // thresholdFlags reads the thresholds, one a line or separated by commas: ram=10%, or ram: 10%.

@@ -14,10 +14,11 @@ import (
 	"github.com/ddpgate/ddpgate/report"
 )
 
-// How long what people read on GitHub may be, in characters, of which each has up to four bytes: less than GitHub takes.
+// How long what people read on GitHub may be, in characters, of which each has up to four bytes: less than GitHub takes. A summary may
+// have a comment's worth of history below it.
 const (
 	mostComment = 60_000
-	mostSummary = 250_000
+	mostSummary = 200_000
 	mostCheck   = 15_000
 )
 
@@ -34,11 +35,16 @@ func threadKey(file, directory string) string {
 	if file == "" {
 		file = config.File
 	}
-	sum := sha256.Sum256([]byte(path.Clean(filepath.ToSlash(filepath.Join(directory, file)))))
-	return hex.EncodeToString(sum[:6])
+	return shortHash(6, path.Clean(filepath.ToSlash(filepath.Join(directory, file))))
 }
 
-// The states of a comment that are no verdict.
+// shortHash returns so many bytes of a text's hash, in hexadecimal digits.
+func shortHash(n int, text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:n])
+}
+
+// The states of a comment, or of an issue, that are no verdict.
 const (
 	stateResolved = "resolved" // what it complained of is gone
 	stateMeasured = "measured" // there was nothing to hold the app against

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/ddpgate/ddpgate/gate"
+	"github.com/ddpgate/ddpgate/github"
+	"github.com/ddpgate/ddpgate/report"
+)
+
+// A watch is a history on its way to the issue that is kept on it.
+type watch struct {
+	history    *gate.History
+	key, store string
+	link       string // where the newest night is
+}
+
+// An issue's state is stateResolved, or stateWorse and an id of each setback that is open, so that a night is told from the one before.
+const (
+	stateWorse = "worse"
+	stateSep   = "."
+	mostIDs    = 30 // so that a state is not too long
+)
+
+// edit is what becomes of the issue. Who closes it by hand has seen what it says: it stays closed, and is kept up to date, until
+// something else gets worse. What is not settled changes nothing.
+func (w watch) edit(found github.Issue) github.Edit {
+	before, live := told(found.State)
+	switch {
+	case w.history.Outcome == gate.Regression:
+		return w.worse(found, before, live)
+	case w.history.Outcome.Passed() && live:
+		return w.resolved(found, before)
+	}
+	return github.Edit{}
+}
+
+// told returns the ids that a state keeps; live is false for the state of what is over, and for none.
+func told(state string) (ids []string, live bool) {
+	parts := strings.Split(state, stateSep)
+	return parts[1:], parts[0] == stateWorse
+}
+
+// worse writes what is worse. It is told once: in a new issue, or below one that is open.
+func (w watch) worse(found github.Issue, before []string, live bool) github.Edit {
+	ids, open := w.open()
+	news := report.HistoryNews{Link: w.link}
+	for _, id := range ids {
+		if !slices.Contains(before, id) {
+			news.New = append(news.New, open[id])
+		}
+	}
+	edit := github.Edit{
+		Title: w.title(), State: strings.Join(append([]string{stateWorse}, ids...), stateSep),
+		Body: note(report.HistoryNote{Key: w.key, Limit: mostComment, Link: w.link, Accept: w.accept()}, w.history),
+		New:  !found.Open && (!live || len(news.New) > 0),
+	}
+	if found.Open {
+		news.Over, news.Gone = w.over(before)
+		edit.Comment = written(news)
+	}
+	return edit
+}
+
+// resolved closes the issue.
+func (w watch) resolved(found github.Issue, before []string) github.Edit {
+	edit := github.Edit{
+		Close: true, State: stateResolved,
+		Body: note(report.HistoryNote{Key: w.key, Limit: mostComment, Link: w.link, Resolved: true}, w.history),
+	}
+	if found.Open {
+		news := report.HistoryNews{Lead: "Resolved: " + w.history.Reason + ".", Link: w.link}
+		news.Over, news.Gone = w.over(before)
+		edit.Comment = written(news)
+	}
+	return edit
+}
+
+// open returns the setbacks that are open, by id, and their ids in order.
+func (w watch) open() (ids []string, open map[string]gate.Setback) {
+	open = make(map[string]gate.Setback)
+	for _, s := range w.history.Setbacks() {
+		if s.Open {
+			open[setbackID(s)] = s
+			ids = append(ids, setbackID(s))
+		}
+	}
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	return ids[:min(len(ids), mostIDs)], open
+}
+
+// over returns, of the setbacks that were told before, those that were accepted or made good, and how many others are not open any more.
+func (w watch) over(before []string) (over []gate.Setback, gone int) {
+	left := make(map[string]bool)
+	for _, id := range before {
+		left[id] = true
+	}
+	for _, s := range w.history.Setbacks() {
+		id := setbackID(s)
+		if left[id] && !s.Open {
+			over = append(over, s)
+		}
+		delete(left, id)
+	}
+	return over, len(left)
+}
+
+// setbackID names a setback the same every night, although more nights place a step more exactly.
+func setbackID(s gate.Setback) string {
+	return shortHash(3, fmt.Sprintf("%s\x00%s\x00%d", s.Scenario, s.Metric, s.Step))
+}
+
+// title is text and no Markdown.
+func (w watch) title() string {
+	return "Performance of " + w.key + ": " + strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return ' '
+		}
+		return r
+	}, w.history.Reason)
+}
+
+// accept is the command that takes the newest night as it is.
+func (w watch) accept() string {
+	newest := w.history.Nights[len(w.history.Nights)-1]
+	s := fmt.Sprintf("ddpgate baseline promote %s %.19s --accept REASON", w.key, newest.ID)
+	if w.store != "" {
+		s += " --store " + w.store
+	}
+	return s
+}
+
+// note returns a history's Markdown.
+func note(o report.HistoryNote, h *gate.History) string {
+	var out strings.Builder
+	_ = o.Write(&out, h) // a strings.Builder takes everything
+	return out.String()
+}
+
+func written(news report.HistoryNews) string {
+	var out strings.Builder
+	_ = news.Write(&out)
+	return out.String()
+}
