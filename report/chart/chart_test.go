@@ -139,7 +139,7 @@ func TestAnyNumbers(t *testing.T) {
 		for i := range x {
 			x[i] = float64(i)
 		}
-		past := History{Nights: len(values), Most: figures.Draw(t, "most"), Moves: []int{1, 3}, Events: []Event{{Night: figures.Draw(t, "event"), Label: "1", Mark: "1"}}}
+		past := History{Nights: len(values), Most: rapid.SampledFrom([]float64{0, 1, 100}).Draw(t, "most"), Moves: []int{1, 3}, Events: []Event{{Night: figures.Draw(t, "event"), Label: "1", Mark: "1"}}}
 		for i, v := range values {
 			past.Points = append(past.Points, Point{i, v, figures.Draw(t, "level"), values, rapid.Bool().Draw(t, "spike")})
 		}

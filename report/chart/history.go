@@ -132,13 +132,14 @@ func beside(p *plot.Plot, low, high float64, marks []Tick) vg.Length {
 	return room + 8
 }
 
-// span returns the range of the vertical axis. It holds all medians but spikes, and what the runs and spikes reach beyond them by half as much again.
+// span returns the range of the vertical axis. It holds all levels, all medians but spikes, and what the runs and spikes reach beyond them by as much again.
 func (h History) span() (low, high float64, ok bool) {
 	low, high = math.Inf(1), math.Inf(-1)
 	all, most := math.Inf(1), math.Inf(-1)
 	for _, p := range h.Points {
+		low, high = span(low, high, p.Level)
 		if !p.Spike {
-			low, high = span(low, high, p.Median, p.Level)
+			low, high = span(low, high, p.Median)
 		}
 		all, most = span(all, most, p.Runs...)
 		all, most = span(all, most, p.Median)
@@ -153,7 +154,7 @@ func (h History) span() (low, high float64, ok bool) {
 	if missing == 0 && low == high {
 		missing = 1 // all are zero
 	}
-	reach := (high - low + 2*missing) / 2
+	reach := high - low + 2*missing
 	bottom, top := low-missing, high+missing
 	bottom, top = min(bottom, max(all, low-reach)), max(top, min(most, high+reach))
 	margin := (top - bottom) * 0.08
