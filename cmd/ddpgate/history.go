@@ -69,10 +69,6 @@ func (r *historyCmd) run(ctx context.Context, c *command) (int, error) {
 
 // format returns how the history is written.
 func (r *historyCmd) format(c *command) (format[*gate.History], error) {
-	o := report.HistoryOptions{Options: c.layout(), Metrics: r.Metric, All: r.All}
-	page := func(write func(io.Writer, string, *gate.History, report.HistoryOptions) error) func(io.Writer, *gate.History) error {
-		return func(w io.Writer, h *gate.History) error { return write(w, r.Key, h, o) }
-	}
 	name := r.Format
 	if r.JSON {
 		if name != "text" && name != "json" {
@@ -80,12 +76,20 @@ func (r *historyCmd) format(c *command) (format[*gate.History], error) {
 		}
 		name = "json"
 	}
-	return formatOf(map[string]format[*gate.History]{
+	return formatOf(r.formats(c), name)
+}
+
+func (r *historyCmd) formats(c *command) map[string]format[*gate.History] {
+	o := report.HistoryOptions{Options: c.layout(), Metrics: r.Metric, All: r.All}
+	page := func(write func(io.Writer, string, *gate.History, report.HistoryOptions) error) func(io.Writer, *gate.History) error {
+		return func(w io.Writer, h *gate.History) error { return write(w, r.Key, h, o) }
+	}
+	return map[string]format[*gate.History]{
 		"text": {file: "history.txt", write: page(report.History)},
 		"html": {file: "history.html", write: page(report.HistoryHTML)},
 		"svg":  {write: page(report.HistorySVG), files: func(h *gate.History) ([]report.File, error) { return report.HistorySVGFiles(h, o) }},
 		"json": {file: "history.json", write: func(w io.Writer, h *gate.History) error { return printJSON(w, h) }},
-	}, name)
+	}
 }
 
 // history judges all of a key's records.

@@ -31,3 +31,21 @@ func TestFormatsAreDocumented(t *testing.T) {
 		}
 	}
 }
+
+// TestHistoryFormatsAreDocumented holds the formats of a history against what its help and docs/history.md say there are.
+func TestHistoryFormatsAreDocumented(t *testing.T) {
+	page, err := os.ReadFile("../../docs/history.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	field, _ := reflect.TypeFor[historyCmd]().FieldByName("Format")
+	row := regexp.MustCompile("(?m)^\\| `--format FORMAT`.*\\|$").FindString(string(page))
+	for name, f := range new(historyCmd).formats(new(command)) {
+		if !strings.Contains(row, "`"+name+"`") || !strings.Contains(string(page), "`"+f.file+"`") && f.file != "" {
+			t.Errorf("docs/history.md does not name the format %s with the file %q: %q", name, f.file, row)
+		}
+		if !regexp.MustCompile(`\b` + name + `\b`).MatchString(field.Tag.Get("help")) {
+			t.Errorf("the help of --format does not name %s", name)
+		}
+	}
+}
