@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 
 	"github.com/ddpgate/ddpgate/record"
 )
@@ -94,7 +95,7 @@ func (d dir) read(ctx context.Context, folder, name string, limit int64) ([]byte
 	return b, err
 }
 
-// grow implements files. The record is on the disk before the key names it.
+// grow implements files. The record is on the disk before the key names it, and the name is claimed before there is a log.
 func (d dir) grow(ctx context.Context, c change) error {
 	keys, err := d.open(keysDir, true)
 	if err != nil {
@@ -105,8 +106,14 @@ func (d dir) grow(ctx context.Context, c change) error {
 	if err != nil {
 		return err
 	}
-	if err := c.admit(namesOf(logs)); err != nil {
+	names := namesOf(logs)
+	if err := c.admit(names); err != nil {
 		return err
+	}
+	if !slices.Contains(names, c.log) {
+		if err := d.claim(c); err != nil {
+			return err
+		}
 	}
 	if c.record != "" {
 		records, err := d.open(recordsDir, true)
@@ -162,16 +169,27 @@ func lastByte(f *os.File) ([]byte, error) {
 	return last, err
 }
 
-func (d dir) remove(ctx context.Context, names []string) error {
-	records, err := d.open(recordsDir, false)
-	if err != nil || records == nil {
-		return err
-	}
-	defer records.Close()
-	for _, name := range names {
-		if err := errors.Join(ctx.Err(), absent(records.Remove(name), false)); err != nil {
+// edit implements files.
+func (d dir) edit(ctx context.Context, edits []edit) error {
+	for _, e := range edits {
+		if err := errors.Join(ctx.Err(), d.apply(e)); err != nil {
 			return err
 		}
 	}
-	return record.SyncDir(records)
+	return nil
+}
+
+func (d dir) apply(e edit) error {
+	folder, err := d.open(e.folder, e.content != nil)
+	if err != nil || folder == nil {
+		return err
+	}
+	defer folder.Close()
+	if e.content != nil {
+		return record.WriteFile(folder, e.name, e.content)
+	}
+	if err := absent(folder.Remove(e.name), false); err != nil {
+		return err
+	}
+	return record.SyncDir(folder)
 }

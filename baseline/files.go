@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// files is a place that holds a store's files: keys/NAME.jsonl, one entry a line, and records/HASH.json.gz. Reading makes nothing.
+// files is a place that holds a store's files: keys/NAME.jsonl, one entry a line; records/HASH.json.gz; trash/TIME-HASH.json.gz, what prune set aside; and where a
+// place must be told claims/NAME, which says how the key is written that has this name in lower case. Reading makes nothing.
 type files interface {
 	fmt.Stringer
 	// list returns what is in a folder, nothing where there is none.
@@ -15,8 +16,14 @@ type files interface {
 	read(ctx context.Context, folder, name string, limit int64) ([]byte, error)
 	// grow makes the change: whoever looks sees the key's log as before or as after, and after it the record too.
 	grow(ctx context.Context, c change) error
-	// remove deletes records. One that is gone already is no error.
-	remove(ctx context.Context, names []string) error
+	// edit makes the edits in their order, each whole or not at all.
+	edit(ctx context.Context, edits []edit) error
+}
+
+// An edit puts a file in its place, or takes it away where there is no content. One that is gone already is no error.
+type edit struct {
+	folder, name string
+	content      []byte
 }
 
 // A file is one thing in a folder.
@@ -40,12 +47,15 @@ type change struct {
 const (
 	keysDir    = "keys"
 	recordsDir = "records"
+	trashDir   = "trash"
+	claimsDir  = "claims"
 )
 
 // The largest files that are read, in bytes. 10,000 entries take some 3 MB; a record is smaller packed than not.
 const (
 	maxLog    = 64 << 20
 	maxRecord = 256 << 20
+	maxClaim  = 1 << 20
 )
 
 func tooLarge(folder, name string, limit int64) error {

@@ -203,7 +203,7 @@ func (b *branch) readAt(ctx context.Context, tip, folder, name string, limit int
 	return content[:size], nil
 }
 
-// grow implements files: one commit has the record and the line.
+// grow implements files: one commit has the record and the line. It needs no claim: of two who would be first, the second finds the other's log.
 func (b *branch) grow(ctx context.Context, c change) error {
 	return b.commit(ctx, "Keep a record under "+strings.TrimSuffix(c.log, suffix), func(tip string) ([]edit, error) {
 		logs, err := b.listAt(ctx, tip, keysDir)
@@ -225,21 +225,15 @@ func (b *branch) grow(ctx context.Context, c change) error {
 		if isCut(text) {
 			text = append(text, '\n')
 		}
-		edits := []edit{{keysDir + "/" + c.log, append(text, c.lines...)}}
+		edits := []edit{{keysDir, c.log, append(text, c.lines...)}}
 		if c.record != "" {
-			edits = append(edits, edit{recordsDir + "/" + c.record, c.packed})
+			edits = append(edits, edit{recordsDir, c.record, c.packed})
 		}
 		return edits, nil
 	})
 }
 
-// remove implements files.
-func (b *branch) remove(ctx context.Context, names []string) error {
-	return b.commit(ctx, "Prune records", func(string) ([]edit, error) {
-		var edits []edit
-		for _, name := range names {
-			edits = append(edits, edit{recordsDir + "/" + name, nil})
-		}
-		return edits, nil
-	})
+// edit implements files: one commit has all.
+func (b *branch) edit(ctx context.Context, edits []edit) error {
+	return b.commit(ctx, "Prune records", func(string) ([]edit, error) { return edits, nil })
 }

@@ -109,14 +109,14 @@ func (g git) commit(ctx context.Context, tip, message string, edits []edit) (str
 	var index bytes.Buffer
 	for _, e := range edits {
 		if e.content == nil {
-			fmt.Fprintf(&index, "0 %s\t%s\n", strings.Repeat("0", max(40, len(tip))), e.path)
+			fmt.Fprintf(&index, "0 %s\t%s/%s\n", strings.Repeat("0", max(40, len(tip))), e.folder, e.name)
 			continue
 		}
 		blob, err := git{in: e.content}.name(ctx, "hash-object", "-w", "--no-filters", "--stdin")
 		if err != nil {
 			return "", err
 		}
-		fmt.Fprintf(&index, "100644 %s\t%s\n", blob, e.path)
+		fmt.Fprintf(&index, "100644 %s\t%s/%s\n", blob, e.folder, e.name)
 	}
 	if _, err := (git{in: index.Bytes(), index: g.index}).run(ctx, "update-index", "--index-info"); err != nil {
 		return "", err

@@ -9,12 +9,6 @@ import (
 	"strings"
 )
 
-// An edit puts a file in its place, or takes it away where there is no content.
-type edit struct {
-	path    string
-	content []byte
-}
-
 // commit makes the branch's next commit of the edits to its newest one, again and again until nobody else is quicker.
 func (b *branch) commit(ctx context.Context, message string, edits func(tip string) ([]edit, error)) error {
 	scratch, err := os.MkdirTemp("", "ddpgate-git-")

@@ -1,6 +1,7 @@
 package baseline
 
 import (
+	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
@@ -14,13 +15,16 @@ var changing = map[uint64]bool{
 	syscall.SYS_FSYNC: true, syscall.SYS_FTRUNCATE: true, syscall.SYS_FCHMOD: true, syscall.SYS_FCHMODAT: true, syscall.SYS_CLOSE: true,
 }
 
+// showing are those of them after which others see something else, and openat.
+var showing = map[uint64]bool{syscall.SYS_WRITE: true, syscall.SYS_RENAMEAT: true, 316: true, syscall.SYS_LINKAT: true, syscall.SYS_UNLINKAT: true}
+
 // TestKilledDir kills a save before each of its system calls that change something.
 func TestKilledDir(t *testing.T) {
 	spec := "dir:" + filepath.Join(t.TempDir(), "baselines")
 	save(t, open(t, spec), "main", 1)
 	entries, kept, n := 1, 0, 1
 	for ended := false; !ended; n++ {
-		ended = killAt(t, writer(spec, 10*n), n)
+		ended = !stopAt(t, writer(spec, 10*n), changing, n, kill)
 		was := entries
 		entries = checkCut(t, spec, entries)
 		kept += entries - was - 1
@@ -30,8 +34,40 @@ func TestKilledDir(t *testing.T) {
 	}
 }
 
-// killAt starts a process and kills it when it is about to make its nth changing system call. It returns true if the process came to its end before.
-func killAt(t *testing.T, cmd *exec.Cmd, n int) (ended bool) {
+// TestPruneAgainstSaveInDir stops at each system call that others see the outcome of.
+func TestPruneAgainstSaveInDir(t *testing.T) {
+	for _, m := range meetings {
+		t.Run(m.name, func(t *testing.T) {
+			filled := filepath.Join(t.TempDir(), "filled")
+			contested(t, filled)
+			n := 1
+			for met := true; met; n++ {
+				spec := filepath.Join(t.TempDir(), "baselines")
+				if err := os.CopyFS(spec, os.DirFS(filled)); err != nil {
+					t.Fatal(err)
+				}
+				other := open(t, spec)
+				met = stopAt(t, m.process(spec), showing, n, func(pid int) {
+					if err := m.other(t.Context(), other); err != nil {
+						t.Error(err)
+					}
+					if m.killed {
+						kill(pid)
+					}
+				})
+				checkContested(t, spec, m.saved(met))
+			}
+			if n < 5 {
+				t.Errorf("%d system calls: the test does not see them", n)
+			}
+		})
+	}
+}
+
+func kill(pid int) { _ = syscall.Kill(pid, syscall.SIGKILL) }
+
+// stopAt starts a process, and does something when it is about to make the nth of these system calls. It returns false if the process came to its end before.
+func stopAt(t *testing.T, cmd *exec.Cmd, calls map[uint64]bool, n int, do func(pid int)) (stopped bool) {
 	t.Helper()
 	runtime.LockOSThread() // the thread that starts a process is its tracer
 	defer runtime.UnlockOSThread()
@@ -49,7 +85,7 @@ func killAt(t *testing.T, cmd *exec.Cmd, n int) (ended bool) {
 	if err := syscall.PtraceSetOptions(pid, syscall.PTRACE_O_TRACECLONE|sysGood|exitKill); err != nil {
 		t.Fatal(err)
 	}
-	inside, seen, killed := make(map[int]bool), 0, false
+	inside, seen := make(map[int]bool), 0
 	for at, signal := pid, 0; ; {
 		_ = syscall.PtraceSyscall(at, signal) // a thread may be gone
 		var err error
@@ -59,14 +95,14 @@ func killAt(t *testing.T, cmd *exec.Cmd, n int) (ended bool) {
 		signal = 0
 		switch {
 		case (status.Exited() || status.Signaled()) && at == pid:
-			return !killed
+			return stopped
 		case status.Exited() || status.Signaled():
 			continue
 		case status.StopSignal() == syscall.SIGTRAP|0x80:
-			if inside[at] = !inside[at]; inside[at] && changes(at) {
+			if inside[at] = !inside[at]; inside[at] && isOneOf(calls, at) {
 				if seen++; seen == n {
-					killed = true
-					_ = syscall.Kill(pid, syscall.SIGKILL)
+					stopped = true
+					do(pid)
 				}
 			}
 		case status.StopSignal() != syscall.SIGTRAP && status.StopSignal() != syscall.SIGSTOP:
@@ -75,8 +111,8 @@ func killAt(t *testing.T, cmd *exec.Cmd, n int) (ended bool) {
 	}
 }
 
-// changes says whether a thread that stopped before a system call is about to change something.
-func changes(thread int) bool {
+// isOneOf says whether a thread stopped before one of the calls, or before it makes a file.
+func isOneOf(calls map[uint64]bool, thread int) bool {
 	var regs syscall.PtraceRegs
 	if err := syscall.PtraceGetRegs(thread, &regs); err != nil {
 		return false
@@ -84,5 +120,5 @@ func changes(thread int) bool {
 	if regs.Orig_rax == syscall.SYS_OPENAT {
 		return regs.Rdx&syscall.O_CREAT != 0
 	}
-	return changing[regs.Orig_rax]
+	return calls[regs.Orig_rax]
 }

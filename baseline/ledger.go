@@ -134,20 +134,47 @@ func (l *ledger) Record(ctx context.Context, id string) (*record.Record, error) 
 	if !idForm.MatchString(id) {
 		return nil, fmt.Errorf("%.80q is no id of a record", id)
 	}
-	b, err := l.read(ctx, recordsDir, recordFile(id), maxRecord)
+	b, err := l.packed(ctx, id)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, l.wrap(fmt.Errorf("record %s: %w", id, ErrNoRecord))
-	} else if err != nil {
+		err = fmt.Errorf("record %s: %w", id, ErrNoRecord)
+	}
+	if err != nil {
 		return nil, l.wrap(err)
 	}
+	rec, err := unpacked(id, b)
+	return rec, l.wrap(err)
+}
+
+// packed returns a record's file. One that was set aside is found too; while one is brought back, it is at least in one of both places.
+func (l *ledger) packed(ctx context.Context, id string) ([]byte, error) {
+	b, err := l.read(ctx, recordsDir, recordFile(id), maxRecord)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return b, err
+	}
+	aside, err := l.aside(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, g := range aside {
+		if g.id == id {
+			if b, err := l.read(ctx, trashDir, g.name(), maxRecord); !errors.Is(err, fs.ErrNotExist) {
+				return b, err
+			}
+		}
+	}
+	return l.read(ctx, recordsDir, recordFile(id), maxRecord)
+}
+
+// unpacked reads a record's file: ErrDamaged if it is not that of the id.
+func unpacked(id string, b []byte) (*record.Record, error) {
 	rec, err := record.Decode(id, bytes.NewReader(b))
 	switch {
 	case errors.Is(err, record.ErrNewer):
-		return nil, l.wrap(err)
+		return nil, err
 	case err != nil:
-		return nil, l.wrap(fmt.Errorf("%w: %w", ErrDamaged, err))
+		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
 	case rec.ID != id || rec.Altered:
-		return nil, l.wrap(fmt.Errorf("record %s: %w: its content has another hash", id, ErrDamaged))
+		return nil, fmt.Errorf("record %s: %w: its content has another hash", id, ErrDamaged)
 	}
 	return rec, nil
 }
@@ -182,11 +209,15 @@ func (l *ledger) Promote(ctx context.Context, key, id string, at time.Time, note
 	if _, err := l.Record(ctx, e.ID); err != nil {
 		return Entry{}, err
 	}
+	packed, err := l.packed(ctx, e.ID) // kept anew, in case that somebody prunes it at this moment
+	if err != nil {
+		return Entry{}, l.wrap(err)
+	}
 	e.Held, e.Saved, e.Promoted = false, at.UTC(), true
 	for _, note := range notes {
 		note(&e)
 	}
-	return e, l.wrap(l.enter(ctx, key, change{}, e))
+	return e, l.wrap(l.enter(ctx, key, change{record: recordFile(e.ID), packed: packed}, e))
 }
 
 // Find returns the newest entry of a record that the beginning of its id names, with or without sha256:.

@@ -10,6 +10,8 @@ import (
 // A log is what a key's file says.
 type log struct {
 	live    []Entry         // oldest first, without those that were dropped
+	at      []int           // the line of each, from 1
+	lines   int             // of the file
 	dropped map[string]bool // ids of records that prune took out of the log, and that did not come back
 }
 
@@ -17,6 +19,7 @@ type log struct {
 type line struct {
 	Entry
 	Dropped bool `json:"dropped,omitempty"`
+	Until   int  `json:"until,omitempty"` // the last line that who dropped the record had read: what was saved since stays. 0 for all
 }
 
 // line returns the entry's line.
@@ -30,15 +33,14 @@ func (l line) encode() ([]byte, error) {
 // parseLog reads a log; skipped is told of each line that is none, by its number from 1.
 func parseLog(b []byte, skipped func(line int, err error)) log {
 	l := log{dropped: make(map[string]bool)}
-	n := 0
 	for text := range bytes.Lines(b) {
-		n++
+		l.lines++
 		if len(bytes.TrimSpace(text)) == 0 {
 			continue
 		}
 		next, err := parseLine(text)
 		if err != nil {
-			skipped(n, err)
+			skipped(l.lines, err)
 			continue
 		}
 		l.add(next)
@@ -48,18 +50,22 @@ func parseLog(b []byte, skipped func(line int, err error)) log {
 
 func (l *log) add(next line) {
 	if !next.Dropped {
-		l.live = append(l.live, next.Entry)
+		l.live, l.at = append(l.live, next.Entry), append(l.at, l.lines)
 		delete(l.dropped, next.ID)
 		return
 	}
 	l.dropped[next.ID] = true
-	kept := l.live[:0]
-	for _, e := range l.live {
-		if e.ID != next.ID {
-			kept = append(kept, e)
+	live, at := l.live, l.at
+	l.live, l.at = l.live[:0], l.at[:0]
+	for i, e := range live {
+		if e.ID == next.ID && (next.Until == 0 || at[i] <= next.Until) {
+			continue
+		}
+		l.live, l.at = append(l.live, e), append(l.at, at[i])
+		if e.ID == next.ID {
+			delete(l.dropped, e.ID)
 		}
 	}
-	l.live = kept
 }
 
 func parseLine(text []byte) (line, error) {

@@ -2,7 +2,6 @@ package baseline
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 )
@@ -19,12 +18,14 @@ type Pruning struct {
 // Pruned is what Prune took away, or would.
 type Pruned struct {
 	Dropped map[string][]Entry // by key: out of its log
-	Removed []string           // ids of records that no key uses any more
+	Removed []string           // ids of records that no key uses any more, set aside
 	Bytes   int64              // their size, as far as the store tells
+	Deleted []string           // ids of those that were set aside over a day ago and that nobody asked for since: deleted for good
 	Kept    int                // records that are in use
 }
 
-// settling is how long a record that no key has ever named is left alone: its save may not be over.
+// settling is how long nothing is decided about: a record that no key has ever named is left alone, since its save may not be over, and one that was set aside can come
+// back. No save takes a day between two of its steps.
 const settling = 24 * time.Hour
 
 // Prune implements Store. A key keeps its newest records, its baseline, what was promoted or accepted, and what is spared. A damaged or foreign
@@ -33,40 +34,51 @@ func (l *ledger) Prune(ctx context.Context, p Pruning) (Pruned, error) {
 	if p.Keep < 1 {
 		return Pruned{}, fmt.Errorf("%d records to keep: a key must keep 1 at least", p.Keep)
 	}
-	var done Pruned
-	var err error
-	if done.Dropped, err = l.surplus(ctx, p); err != nil {
+	cuts, err := l.surplus(ctx, p)
+	if err != nil {
 		return Pruned{}, err
 	}
-	if !p.DryRun {
-		for key, entries := range done.Dropped {
-			if err := l.drop(ctx, key, entries); err != nil {
-				return Pruned{}, l.wrap(err)
-			}
+	done := Pruned{Dropped: make(map[string][]Entry)}
+	for key, c := range cuts {
+		done.Dropped[key] = c.entries
+		if p.DryRun {
+			continue
+		}
+		if err := l.drop(ctx, key, c); err != nil {
+			return Pruned{}, l.wrap(err)
 		}
 	}
-	return done, l.wrap(l.sweep(ctx, p, &done))
+	return done, l.wrap(l.sweep(ctx, p, cuts, &done))
+}
+
+// A cut is what goes out of a log, as of so many of its lines.
+type cut struct {
+	entries []Entry
+	lines   int
 }
 
 // surplus returns what goes, by key.
-func (l *ledger) surplus(ctx context.Context, p Pruning) (map[string][]Entry, error) {
-	found := make(map[string][]Entry)
-	names := []string{p.Key}
-	if p.Key == "" {
-		var err error
-		if names, err = l.names(ctx); err != nil {
-			return nil, l.wrap(err)
-		}
-	}
-	for _, key := range names {
-		entries, err := l.Load(ctx, key)
-		if p.Key == "" && errors.Is(err, ErrNoKey) {
-			continue
-		} else if err != nil {
+func (l *ledger) surplus(ctx context.Context, p Pruning) (map[string]cut, error) {
+	if p.Key != "" {
+		if _, err := l.Load(ctx, p.Key); err != nil {
 			return nil, err
 		}
-		if old := surplusOf(entries, p); len(old) > 0 {
-			found[key] = old
+	}
+	names, err := l.names(ctx)
+	if err != nil {
+		return nil, l.wrap(err)
+	}
+	found := make(map[string]cut)
+	for _, key := range names {
+		if p.Key != "" && p.Key != key {
+			continue
+		}
+		log, err := l.log(ctx, key)
+		if err != nil {
+			return nil, l.wrap(err)
+		}
+		if old := surplusOf(log.live, p); len(old) > 0 {
+			found[key] = cut{old, log.lines}
 		}
 	}
 	return found, nil
@@ -95,11 +107,20 @@ func surplusOf(entries []Entry, p Pruning) []Entry {
 	return old
 }
 
-// drop takes entries out of a key's log.
-func (l *ledger) drop(ctx context.Context, key string, entries []Entry) error {
+// dropped returns the lines that say what goes.
+func (c cut) dropped() []line {
+	var lines []line
+	for _, e := range c.entries {
+		lines = append(lines, line{Entry: e, Dropped: true, Until: c.lines})
+	}
+	return lines
+}
+
+// drop takes entries out of a key's log. What was saved since it was read stays.
+func (l *ledger) drop(ctx context.Context, key string, gone cut) error {
 	c := change{log: fileOf(key), admit: func([]string) error { return nil }}
-	for _, e := range entries {
-		b, err := line{Entry: e, Dropped: true}.encode()
+	for _, line := range gone.dropped() {
+		b, err := line.encode()
 		if err != nil {
 			return err
 		}
@@ -115,7 +136,7 @@ type use struct {
 }
 
 // uses reads every log, afresh: a save since the last look counts.
-func (l *ledger) uses(ctx context.Context, gone map[string][]Entry) (use, error) {
+func (l *ledger) uses(ctx context.Context, gone map[string]cut) (use, error) {
 	u := use{live: make(map[string]bool), dropped: make(map[string]bool)}
 	names, err := l.names(ctx)
 	if err != nil {
@@ -127,8 +148,8 @@ func (l *ledger) uses(ctx context.Context, gone map[string][]Entry) (use, error)
 			return u, err
 		}
 		log := parseLog(b, func(int, error) { u.damaged = true })
-		for _, e := range gone[name] {
-			log.add(line{Entry: e, Dropped: true})
+		for _, line := range gone[name].dropped() {
+			log.add(line)
 		}
 		for _, e := range log.live {
 			u.live[e.ID] = true
@@ -138,44 +159,4 @@ func (l *ledger) uses(ctx context.Context, gone map[string][]Entry) (use, error)
 		}
 	}
 	return u, nil
-}
-
-// sweep deletes the records that no key uses.
-func (l *ledger) sweep(ctx context.Context, p Pruning, done *Pruned) error {
-	there, err := l.list(ctx, recordsDir)
-	if err != nil {
-		return err
-	}
-	u, err := l.uses(ctx, done.Dropped)
-	if err != nil {
-		return err
-	}
-	var names []string
-	for _, f := range there {
-		id, ok := recordOf(f.name)
-		switch {
-		case !ok || !f.plain:
-			l.warn(fmt.Errorf("%s: %s/%s is not a record's file, skipped", l, recordsDir, f.name))
-		case u.live[id]:
-			done.Kept++
-		case !u.dropped[id] && (u.damaged || p.Now.Sub(f.written) < settling):
-		case l.isSound(ctx, id):
-			names = append(names, f.name)
-			done.Removed = append(done.Removed, id)
-			done.Bytes += f.size
-		}
-	}
-	if p.DryRun || len(names) == 0 {
-		return nil
-	}
-	return l.remove(ctx, names)
-}
-
-// isSound says whether a record is whole. One that is not is reported.
-func (l *ledger) isSound(ctx context.Context, id string) bool {
-	_, err := l.Record(ctx, id)
-	if err != nil {
-		l.warn(fmt.Errorf("not deleted: %w", err))
-	}
-	return err == nil
 }

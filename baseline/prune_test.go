@@ -63,15 +63,26 @@ func TestPrune(t *testing.T) {
 		if got := ids(load(t, s, "main")); !slices.Equal(got, []string{all[2], all[4], all[5]}) {
 			t.Errorf("the log is %v", got)
 		}
-		for i, id := range all {
-			_, err := s.Record(t.Context(), id)
-			if gone := slices.Contains(want, id); gone != errors.Is(err, ErrNoRecord) || !gone && err != nil {
+		for i, id := range all { // what was set aside can be had for a day
+			if _, err := s.Record(t.Context(), id); err != nil {
 				t.Errorf("record %d: %v", i, err)
 			}
 		}
 		save(t, s, "main", 1) // what was dropped can come back
 		if got := load(t, s, "main"); got[len(got)-1].ID != all[1] {
 			t.Errorf("saved again: %v", ids(got))
+		}
+		for range 2 {
+			p = Pruning{Keep: 365, Now: p.Now.Add(settling + time.Minute)}
+			if done, err = s.Prune(t.Context(), p); err != nil || len(done.Removed) != 0 {
+				t.Fatalf("a day later: %+v, %v", done, err)
+			}
+		}
+		for i, id := range all {
+			_, err := s.Record(t.Context(), id)
+			if gone := i == 3; gone != errors.Is(err, ErrNoRecord) || !gone && err != nil {
+				t.Errorf("record %d, a day later: %v", i, err)
+			}
 		}
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -133,18 +134,23 @@ func (b *bucket) get(ctx context.Context, folder, name string, limit int64) (con
 	return content, out.ETag, err
 }
 
-// grow implements files. The record is in the bucket before the key names it.
+// grow implements files. The record is in the bucket before the key names it, and the name is claimed before there is a log.
 func (b *bucket) grow(ctx context.Context, c change) error {
 	logs, err := b.list(ctx, keysDir)
 	if err != nil {
 		return err
 	}
-	if err := c.admit(namesOf(logs)); err != nil {
+	names := namesOf(logs)
+	if err := c.admit(names); err != nil {
 		return err
 	}
+	if !slices.Contains(names, c.log) {
+		if err := b.claim(ctx, c); err != nil {
+			return err
+		}
+	}
 	if c.record != "" {
-		put := &s3.PutObjectInput{Key: b.key(recordsDir, c.record), Body: bytes.NewReader(c.packed), ContentType: aws.String("application/gzip")}
-		if err := b.put(ctx, put); err != nil {
+		if err := b.apply(ctx, edit{recordsDir, c.record, c.packed}); err != nil {
 			return err
 		}
 	}
@@ -190,18 +196,41 @@ func (b *bucket) put(ctx context.Context, in *s3.PutObjectInput) error {
 	return explain(err)
 }
 
-// remove implements files.
-func (b *bucket) remove(ctx context.Context, names []string) error {
+// claim takes the name of a key that has no log yet. Of two keys that differ only in case, one has it.
+func (b *bucket) claim(ctx context.Context, c change) error {
+	return patiently(ctx, func() error {
+		content, err := b.read(ctx, claimsDir, c.claim(), maxClaim)
+		if errors.Is(err, fs.ErrNotExist) {
+			content = []byte(c.log + "\n")
+			err = b.put(ctx, &s3.PutObjectInput{Key: b.key(claimsDir, c.claim()), Body: bytes.NewReader(content), IfNoneMatch: aws.String("*")})
+		}
+		if err != nil {
+			return err
+		}
+		return c.admitted(content)
+	})
+}
+
+// edit implements files.
+func (b *bucket) edit(ctx context.Context, edits []edit) error {
+	for _, e := range edits {
+		if err := b.apply(ctx, e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *bucket) apply(ctx context.Context, e edit) error {
+	if e.content != nil {
+		return b.put(ctx, &s3.PutObjectInput{Key: b.key(e.folder, e.name), Body: bytes.NewReader(e.content), ContentType: aws.String("application/gzip")})
+	}
 	client, err := b.open(ctx)
 	if err != nil {
 		return err
 	}
-	for _, name := range names {
-		if _, err := client.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &b.name, Key: b.key(recordsDir, name)}); err != nil {
-			return explain(err)
-		}
-	}
-	return nil
+	_, err = client.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &b.name, Key: b.key(e.folder, e.name)})
+	return explain(err)
 }
 
 // explain says what to do about an answer that the SDK only quotes.

@@ -24,8 +24,9 @@ import (
 const (
 	asWriter = "BASELINE_TEST_WRITER"
 	byWriter = "BASELINE_TEST_NUMBER"
-	justOne  = "BASELINE_TEST_ONE" // one record, whatever the store
-	each     = 5                   // records a writer, at most
+	justOne  = "BASELINE_TEST_ONE"   // one record, whatever the store
+	asPruner = "BASELINE_TEST_PRUNE" // prune that store instead, down to one record a key
+	each     = 5                     // records a writer, at most
 )
 
 func TestMain(m *testing.M) {
@@ -40,7 +41,24 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	if store := os.Getenv(asPruner); store != "" {
+		s, err := Open(store, nil)
+		if err == nil {
+			err = pruneHard(context.Background(), s)
+		}
+		if err != nil {
+			os.Stderr.WriteString(err.Error())
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	os.Exit(m.Run())
+}
+
+// pruneHard leaves each key one record, and what is its baseline.
+func pruneHard(ctx context.Context, s Store) error {
+	_, err := s.Prune(ctx, Pruning{Keep: 1, Now: time.Now()})
+	return err
 }
 
 func saveEach(store string, writer int) error {
