@@ -49,8 +49,12 @@ func (b *baselinePrune) run(ctx context.Context, c *command) (int, error) {
 			fmt.Fprintf(c.Stdout, "%s  %s  %.19s, measured %s\n", verb, key, e.ID, day(e.Created))
 		}
 	}
-	verb = map[bool]string{false: "deleted", true: "would delete"}[b.DryRun]
+	verb = map[bool]string{false: "set aside", true: "would set aside"}[b.DryRun]
 	fmt.Fprintf(c.Stdout, "%s %d %s (%.1f MB) that no key uses; %d stay\n", verb, len(pruned.Removed), plural(len(pruned.Removed), "record"), float64(pruned.Bytes)/1e6, pruned.Kept)
+	if n := len(pruned.Deleted); n > 0 {
+		verb = map[bool]string{false: "deleted", true: "would delete"}[b.DryRun]
+		fmt.Fprintf(c.Stdout, "%s %d that had been set aside for a day or more\n", verb, n)
+	}
 	return exitPass, nil
 }
 
