@@ -4,25 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"runtime/debug"
 
+	"github.com/ddpgate/ddpgate/internal/build"
 	"github.com/ddpgate/ddpgate/record"
 )
 
-// tool says which ddpgate this is, from what the Go toolchain left in the binary: the tag or commit that it was built at.
-func tool() record.Tool {
-	built, ok := debug.ReadBuildInfo()
-	if !ok {
-		return record.Tool{Version: "unknown"}
-	}
-	t := record.Tool{Version: built.Main.Version}
-	for _, s := range built.Settings {
-		if s.Key == "vcs.revision" {
-			t.Commit = s.Value
-		}
-	}
-	return t
-}
+// tool says which ddpgate this is.
+func tool() record.Tool { return record.Tool{Version: build.Version(), Commit: build.Commit()} }
 
 // versionCmd prints which ddpgate this is.
 type versionCmd struct {
