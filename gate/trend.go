@@ -116,12 +116,7 @@ func (h *historian) trend(scenario string, def metric.Def) Trend {
 // follow finds what happened in a trend.
 func (h *historian) follow(t *Trend, def metric.Def, values []float64, keys []string, cause Cause) {
 	aligned, meetings := align(values, keys)
-	for i, v := range aligned {
-		t.Points[i].Moved = math.Expm1(v - values[i])
-	}
-	for _, m := range meetings {
-		t.Moves = append(t.Moves, m.at)
-	}
+	t.move(values, aligned, meetings)
 	t.Noise = math.Expm1(stat.Noise(aligned))
 	for _, i := range stat.Spikes(aligned) {
 		t.Points[i].Spike = true
@@ -156,6 +151,16 @@ func (h *historian) follow(t *Trend, def metric.Def, values []float64, keys []st
 	}
 	slices.SortStableFunc(t.Changes, func(a, b Change) int { return a.At - b.At })
 	h.settle(t)
+}
+
+// move says where the machine, or the build beside it, became another one, and what that makes of the values.
+func (t *Trend) move(values, aligned []float64, meetings []shift) {
+	for i, v := range aligned {
+		t.Points[i].Moved = math.Expm1(v - values[i])
+	}
+	for _, m := range meetings {
+		t.Moves = append(t.Moves, m.at)
+	}
 }
 
 // lasting says whether a change of keys was for good: the one is never back, the other was never there before. Machines of a fleet come and go.
