@@ -140,7 +140,7 @@ func foldHost(run *record.Run, load meter.Usage) {
 		return
 	}
 	for name, points := range load.Host.Series {
-		run.Series["host."+name] = thousandths(points)
+		run.Series["host."+name] = hundredths(points)
 	}
 }
 
@@ -172,7 +172,7 @@ func (s *seen) foldSeries(run *record.Run, load meter.Usage) {
 	if len(load.T) == 0 || s.part == nil {
 		return
 	}
-	run.Series = map[string][]float64{"t": thousandths(load.T)}
+	run.Series = map[string][]float64{"t": hundredths(load.T)}
 	for name, role := range load.Roles {
 		run.Series[name+".cpu"], run.Series[name+".ram"] = thousandths(role.CPU), fourDigits(role.RAM)
 	}

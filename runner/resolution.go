@@ -7,7 +7,12 @@ import (
 
 // A series is drawn, and nothing is computed from it. What a sample of half a second cannot resolve would be most of what a record takes.
 
-// thousandths returns times, cores and shares to three decimals.
+// hundredths returns times, and shares of the machine, to two decimals: what the clock ticks of half a second come to.
+func hundredths(points []float64) []float64 {
+	return each(points, func(v float64) float64 { return math.Round(v*100) / 100 })
+}
+
+// thousandths returns cores to three decimals.
 func thousandths(points []float64) []float64 {
 	return each(points, func(v float64) float64 { return math.Round(v*1000) / 1000 })
 }
