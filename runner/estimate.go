@@ -41,7 +41,7 @@ func (p Plan) Estimate() (Estimate, error) {
 type pace struct {
 	begun  time.Time
 	budget time.Duration
-	arms   int
+	arms   int // that are run one after the other
 	least  int // runs of each scenario and arm that later scenarios are to get
 	guess  []time.Duration
 	seen   []time.Duration // the longest run of each scenario, 0 before the first
@@ -49,8 +49,11 @@ type pace struct {
 
 func (p Plan) pace() *pace {
 	pc := &pace{budget: p.Runs.Budget, arms: len(p.Arms), least: p.Runs.Min, seen: make([]time.Duration, len(p.Scenarios))}
+	if p.Together {
+		pc.arms = 1
+	}
 	for _, s := range p.Scenarios {
-		pc.guess = append(pc.guess, s.Floor()+startAndStop+settleTime+p.Runs.Cooldown)
+		pc.guess = append(pc.guess, p.Lead+s.Floor()+startAndStop+settleTime+p.Runs.Cooldown)
 	}
 	return pc
 }

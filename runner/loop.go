@@ -26,7 +26,11 @@ type job struct {
 	pair     int
 	unpaired int // arms still to come in this pair, or in this round of warm-up
 	warmup   bool
+	drive    driver // nil for Hooks.Drive
 }
+
+// A driver puts one load on one app.
+type driver func(context.Context, scenario.Scenario, drive.Options) (*drive.Part, error)
 
 // A work is a plan under way.
 type work struct {
@@ -73,22 +77,11 @@ func (w *work) do(ctx context.Context) error {
 	return nil
 }
 
-// warmUp makes the runs that are thrown away. One in which the app died or did not start is kept: that is evidence whenever
-// it comes.
+// warmUp makes the runs that are thrown away.
 func (w *work) warmUp(ctx context.Context) error {
 	for range w.plan.Runs.Warmup {
-		for i, arm := range w.plan.Arms {
-			if w.broken[arm.Name] || ctx.Err() != nil {
-				continue
-			}
-			j := job{arm: arm, scenario: w.plan.Scenarios[0], unpaired: len(w.plan.Arms) - 1 - i, warmup: true}
-			run, err := w.one(ctx, j)
-			if err == nil && (run.Died || w.broken[arm.Name] || run.Outcome == record.Interrupted) {
-				err = w.keep(0, run)
-			}
-			if err != nil {
-				return err
-			}
+		if err := w.round(ctx, job{scenario: w.plan.Scenarios[0], warmup: true}, w.plan.Arms); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -97,28 +90,45 @@ func (w *work) warmUp(ctx context.Context) error {
 // repeat makes the pairs of runs of one scenario.
 func (w *work) repeat(ctx context.Context, place int) error {
 	for pair := 0; w.more(ctx, place, pair); pair++ {
-		arms := w.plan.order(place, pair)
-		for i, arm := range arms {
-			if w.broken[arm.Name] || ctx.Err() != nil {
-				continue
-			}
-			j := job{arm: arm, scenario: w.plan.Scenarios[place], place: place, pair: pair, unpaired: len(arms) - 1 - i}
-			run, err := w.one(ctx, j)
-			if err == nil {
-				err = w.keep(place, run)
-			}
-			if err != nil {
-				return err
-			}
+		if err := w.round(ctx, job{scenario: w.plan.Scenarios[place], place: place, pair: pair}, w.plan.order(place, pair)); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// one makes one run, after the pause that is due before it, and notes whether its app is broken.
-func (w *work) one(ctx context.Context, j job) (record.Run, error) {
-	tell := w.report(j)
-	begun := time.Now()
+// round makes one run of each arm, in this order or at once.
+func (w *work) round(ctx context.Context, each job, arms []Arm) error {
+	if w.plan.Together && len(w.broken) == 0 {
+		return w.both(ctx, each)
+	}
+	for i, arm := range arms {
+		if w.broken[arm.Name] || ctx.Err() != nil {
+			continue
+		}
+		each.arm, each.unpaired = arm, len(arms)-1-i
+		if err := w.one(ctx, each); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// one makes one run and keeps it.
+func (w *work) one(ctx context.Context, j job) error {
+	tell, begun := w.report(j), time.Now()
+	w.rest(ctx, tell)
+	w.next(j)
+	m, err := w.measure(ctx, j, tell)
+	if err != nil {
+		return err
+	}
+	w.pace.took(j.place, time.Since(begun))
+	return w.took(j, m)
+}
+
+// rest is the pause that is due before a run.
+func (w *work) rest(ctx context.Context, tell teller) {
 	if w.made > 0 {
 		tell(Cooling, drive.Progress{})
 		cooling := time.Now()
@@ -126,17 +136,33 @@ func (w *work) one(ctx context.Context, j job) (record.Run, error) {
 		pause(ctx, w.plan.Runs.Cooldown-time.Since(cooling))
 	}
 	w.made++
-	m, err := w.measure(ctx, j, tell)
-	if err != nil {
-		return record.Run{}, err
+}
+
+// next tells the hook what is about to be made.
+func (w *work) next(jobs ...job) {
+	if w.hooks.Next == nil {
+		return
 	}
+	var due []Due
+	for _, j := range jobs {
+		index := len(w.rec.Scenarios[j.place].Arm(j.arm.Name))
+		due = append(due, Due{Scenario: j.scenario.Name, Arm: j.arm.Name, Pair: j.pair, Index: index, Warmup: j.warmup})
+	}
+	w.hooks.Next(due)
+}
+
+// took notes what became of a job, and keeps its run. One of the warm-up is kept only if the app died or did not start in it: that is
+// evidence whenever it comes.
+func (w *work) took(j job, m measured) error {
 	m.run.Arm, m.run.Pair = j.arm.Name, j.pair
 	if m.broken {
 		w.broken[j.arm.Name] = true
 	}
-	w.pace.took(j.place, time.Since(begun))
 	w.finish(j, m.run)
-	return m.run, nil
+	if j.warmup && !m.run.Died && !m.broken && m.run.Outcome != record.Interrupted {
+		return nil
+	}
+	return w.keep(j.place, m.run)
 }
 
 // patience is how many pairs are tried before a scenario is given up of which no run could be judged.

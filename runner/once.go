@@ -167,18 +167,37 @@ func (w *work) load(ctx context.Context, j job, a *app.App, m *meter.Meter, s *s
 		case <-ctx.Done():
 		}
 	}()
+	driven := j.drive
+	if driven == nil {
+		driven = w.hooks.Drive
+	}
 	s.begun = mark(m)
-	part, err := w.hooks.Drive(ctx, j.scenario, drive.Options{
+	part, err := driven(ctx, j.scenario, drive.Options{
 		URL: a.URL(), Seed: w.plan.seed(j), Progress: progress, Header: j.arm.Options.Header, TLS: j.arm.Options.TLS,
 		Cores: float64(allowance(w.plan.Runs.CPUs.Driver)),
 	})
 	s.ended, s.part = mark(m), part
+	s.narrow()
 	if ctx.Err() != nil {
 		s.stopped, err = context.Cause(ctx), nil
 	}
 	cancel(nil)
 	<-watch
 	return err
+}
+
+// narrow leaves out of the load what was before its start and after its end, where it was driven from several places: they are told of
+// it beforehand, and what they saw is collected afterwards.
+func (s *seen) narrow() {
+	if s.part == nil || len(s.part.Sources) == 0 || !s.part.Start.Before(s.ended) {
+		return
+	}
+	if s.part.Start.After(s.begun) {
+		s.begun = s.part.Start
+	}
+	if end := s.begun.Add(time.Duration(s.part.Time * float64(time.Second))); s.part.Time > 0 && end.Before(s.ended) {
+		s.ended = end
+	}
 }
 
 // halt ends a meter that is of no use.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/ddpgate/ddpgate/app"
@@ -22,6 +23,11 @@ type Plan struct {
 	Scenarios []scenario.Scenario
 	Runs      Runs
 	Seed      uint64 // of the order within pairs and of what the driver draws
+
+	// Lead is how long before each load its drivers are told of it, and part of each run's time.
+	Lead time.Duration
+	// Together is whether both arms of a pair are driven at once, by Hooks.Together: that is for apps that run elsewhere.
+	Together bool
 }
 
 // An Arm is one build of the app.
@@ -30,6 +36,11 @@ type Arm struct {
 	App     app.Config
 	Options app.Options
 	Version string // for the record, empty if unknown
+}
+
+// Elsewhere says whether ddpgate knows of nothing of the app on this machine.
+func (a Arm) Elsewhere() bool {
+	return len(a.App.Command) == 0 && a.App.Container == "" && len(a.App.Services) == 0 && len(a.App.Reset) == 0
 }
 
 // Runs says how many runs each scenario gets in each arm.
@@ -43,11 +54,15 @@ type Runs struct {
 	CPUs affinity.Split // which the app and this process are kept on during each run
 }
 
-// Hooks are what the runner is handed to work with. Save, Settled, Failing and Progress may be nil; all are called from
-// one goroutine at a time, Progress from several, one after the other.
+// Hooks are what the runner is handed to work with. All but Drive may be nil, Together only where the plan has no
+// use for it. All are called from one goroutine at a time, Progress from several, one after the other.
 type Hooks struct {
 	// Drive puts one load on the app. It returns the part seen so far when the context ends.
 	Drive func(context.Context, scenario.Scenario, drive.Options) (*drive.Part, error)
+	// Together puts one load on both apps of a pair at once, where the plan says so, and otherwise is as Drive is.
+	Together func(ctx context.Context, sc scenario.Scenario, base, head drive.Options) (onBase, onHead *drive.Part, err error)
+	// Next is told which runs are about to be made: one, or both of a pair that is driven at once.
+	Next func([]Due)
 	// Settled says whether more runs of a scenario could still matter. The record holds that scenario alone.
 	Settled func(*record.Record) bool
 	// Failing says whether the record, which holds one scenario with all its runs, is one to stop at.
@@ -56,6 +71,15 @@ type Hooks struct {
 	Save func(*record.Record) error
 	// Progress is told how far the work has come, several times a second. It must not block.
 	Progress func(Progress)
+}
+
+// A Due is a run that is about to be made.
+type Due struct {
+	Scenario string `json:"scenario"`
+	Arm      string `json:"arm"`
+	Pair     int    `json:"pair"`
+	Index    int    `json:"index"` // that it has in the record
+	Warmup   bool   `json:"warmup,omitempty"`
 }
 
 // Check returns every fault of the plan.
@@ -92,6 +116,12 @@ func (p Plan) Check() error {
 	}
 	if p.Runs.Cooldown < 0 || p.Runs.Budget < 0 {
 		fault("runs.cooldown and runs.budget must not be negative")
+	}
+	if p.Lead < 0 {
+		fault("the lead is %v, must not be negative", p.Lead)
+	}
+	if p.Together && (len(p.Arms) != 2 || slices.ContainsFunc(p.Arms, func(a Arm) bool { return !a.Elsewhere() })) {
+		fault("only two apps that run elsewhere can be driven at once")
 	}
 	return errors.Join(append(faults, p.checkCPUs()...)...)
 }

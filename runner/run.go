@@ -19,7 +19,7 @@ func Run(ctx context.Context, rec *record.Record, p Plan, h Hooks) error {
 	if err := p.Check(); err != nil {
 		return err
 	}
-	if h.Drive == nil {
+	if h.Drive == nil || p.Together && h.Together == nil {
 		return errors.New("nothing to drive with")
 	}
 	estimate, err := p.Estimate()
