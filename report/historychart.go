@@ -158,9 +158,12 @@ func (c *trendChart) draw(all []picture) ([]picture, error) {
 	return draw(all, picture{kind: nightly, subject: c.trend.Metric, title: c.trend.Metric + " night by night", alt: c.alt(), note: strings.Join(c.notes(), " ")}, c.chart)
 }
 
-// lines says each change in a line, as the chart numbers them.
+// lines says what happened, each change in a line as the chart numbers them.
 func (c *trendChart) lines() []string {
 	var lines []string
+	if d, drifted := driftOf(c.trend, c.of); drifted {
+		lines = append(lines, "drift of "+drift(d))
+	}
 	for i, change := range c.trend.Changes {
 		lines = append(lines, fmt.Sprintf("%d  %v", i+1, newEvent(c.trend, change, c.of)))
 	}
@@ -169,10 +172,11 @@ func (c *trendChart) lines() []string {
 
 func (c *trendChart) alt() string {
 	s := fmt.Sprintf("%s of %s, %s, now at %s. ", c.trend.Metric, c.trend.Scenario, stretch(c.of), now(c.trend))
-	if len(c.trend.Changes) == 0 {
+	lines := c.lines()
+	if len(lines) == 0 {
 		return s + "No change of level"
 	}
-	return s + "Changes of level: " + strings.Join(c.lines(), "; ")
+	return s + "Changes of level: " + strings.Join(lines, "; ")
 }
 
 // crowded is how many nights are so many that a chart does not show each by itself.

@@ -183,6 +183,13 @@ func TestValuesOfOtherMachines(t *testing.T) {
 	}
 }
 
+// TestDriftIsSaidOutside a page, where no headline says it.
+func TestDriftIsSaidOutside(t *testing.T) {
+	if got := string(historyIn(t, "svg", histories(t)["creeping"])); !strings.Contains(got, ">drift of +10.3 % in 90 days<") {
+		t.Error("the picture does not say that there is a drift")
+	}
+}
+
 func TestHistorySVGFiles(t *testing.T) {
 	files, err := HistorySVGFiles(hostileTale("../../etc/<x>").told(t), HistoryOptions{All: true})
 	if err != nil {
