@@ -214,7 +214,8 @@ func (f *Fleet) Collect(ctx context.Context, t Ticket) ([]*drive.Part, error) {
 	return v.parts(limited), ctx.Err()
 }
 
-// Hello asks one worker of each place whether it would drive the targets, and returns why one would not.
+// Hello asks one worker of each place whether it would drive the targets, and returns why one would not: with an UnfitError where somebody
+// has to mend something first.
 func (f *Fleet) Hello(ctx context.Context, targets ...string) error {
 	errs := make([]error, len(f.Places))
 	var wg sync.WaitGroup
@@ -252,7 +253,7 @@ func hello(ctx context.Context, p Place, job Job) error {
 	})
 	switch {
 	case answer != nil && answer.Fault != "":
-		return errors.New(answer.Fault)
+		return unfit(errors.New(answer.Fault))
 	case answer == nil && err == nil:
 		return errors.New("it gave no answer")
 	case answer == nil:

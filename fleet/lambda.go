@@ -86,7 +86,10 @@ func (f *Function) open(ctx context.Context) (*lambda.Client, error) {
 		return nil, err
 	}
 	if cfg.Region == "" {
-		return nil, fmt.Errorf("%s: no region: name one as lambda:REGION/FUNCTION, or set AWS_REGION", f)
+		return nil, unfit(errors.New("no region: name one as lambda:REGION/FUNCTION, or set AWS_REGION"))
+	}
+	if _, err := cfg.Credentials.Retrieve(ctx); err != nil {
+		return nil, unfit(fmt.Errorf("no credentials: %w", err))
 	}
 	f.client = lambda.NewFromConfig(cfg, func(o *lambda.Options) {
 		o.Retryer = aws.NopRetryer{}
@@ -125,6 +128,9 @@ func (f *Function) refused(err error) error {
 	}
 	if busy := new(types.TooManyRequestsException); errors.As(err, &busy) {
 		return fmt.Errorf("%w: %w", ErrBusy, err)
+	}
+	if calledWrong(err) {
+		return unfit(err)
 	}
 	return err
 }
