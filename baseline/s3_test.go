@@ -8,8 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/ddpgate/ddpgate/internal/objects"
 )
 
 func TestS3Faults(t *testing.T) {
@@ -42,16 +41,12 @@ func TestForeignObjects(t *testing.T) {
 	serveS3(t)
 	const spec = "s3://baselines/x"
 	e := save(t, open(t, spec), "main", 1)
-	b, err := newBucket("//baselines/x")
-	if err != nil {
-		t.Fatal(err)
-	}
-	client, err := b.open(t.Context())
+	b, err := objects.Parse("s3://baselines")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"x/README", "x/keys/notes.txt", "x/keys/deep/main.jsonl", "x/keys/..%2Fup.jsonl", "xy/keys/other.jsonl", "x/records/" + recordFile(e.ID)} {
-		if _, err := client.PutObject(t.Context(), &s3.PutObjectInput{Bucket: &b.name, Key: aws.String(name), Body: strings.NewReader("hello")}); err != nil {
+		if err := b.Put(t.Context(), name, "text/plain", []byte("hello"), objects.Condition{}); err != nil {
 			t.Fatal(err)
 		}
 	}
