@@ -66,3 +66,23 @@ func wandering(kind string, n int, seed uint64) []float64 {
 	}
 	return values
 }
+
+// TestStepsAscend holds steps apart, whatever a series does: each is moved to where it explains most, and must not pass its neighbour there.
+func TestStepsAscend(t *testing.T) {
+	for _, kind := range []string{"normal", "in steps", "with spikes"} {
+		for seed := range uint64(60) {
+			v := wandering(kind, 300, seed)
+			rng := rand.New(rand.NewPCG(seed, 5))
+			for i := 1; i < len(v) && seed%2 == 0; i++ { // a walk, which has no level at all
+				v[i] = v[i-1] + rng.NormFloat64()
+			}
+			last := 0
+			for _, b := range Steps(v, 1) {
+				if b.At < last+leastRun || b.At > len(v)-leastRun {
+					t.Fatalf("%s, seed %d: a step at %d after one at %d of %d", kind, seed, b.At, last, len(v))
+				}
+				last = b.At
+			}
+		}
+	}
+}

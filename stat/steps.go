@@ -131,7 +131,7 @@ func confirmation(values int) float64 {
 func placed(values []float64, breaks []Break) []Break {
 	moved := slices.Clone(breaks)
 	for i := range breaks {
-		from, to := bounds(breaks, i, len(values))
+		from, to := bounds(moved, i, len(values)) // none passes another
 		all, begin, best := 0.0, 0.0, -1.0
 		for _, v := range values[from:to] {
 			all += v
