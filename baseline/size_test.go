@@ -45,6 +45,40 @@ func TestSlimNights(t *testing.T) {
 	}
 }
 
+// TestRealNight holds what a real record takes in the store. It was made by
+//
+//	ddpgate run tasks-nonreactive tasks-reactive --rate 4/s --for 60s --base-app "ddpgate serve …" --head-app "ddpgate serve …"
+//
+// on a machine that was busy otherwise, so that its latencies spread more than most. A thousand nights of two scenarios with five runs each are to fit into 100 MB, and of both
+// arms when they are slim.
+func TestRealNight(t *testing.T) {
+	whole, err := record.Read(filepath.Join("testdata", "night.json.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	runs := 0
+	for _, s := range whole.Scenarios {
+		runs += len(s.Runs)
+	}
+	for name, tt := range map[string]struct {
+		rec  *record.Record
+		most int64 // bytes a run
+	}{"whole": {whole, 10_000}, "slim": {record.Slim(whole), 2_000}} {
+		path := t.TempDir()
+		e, err := open(t, path).Save(t.Context(), "main", tt.rec, at(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		info, err := os.Stat(filepath.Join(path, recordsDir, recordFile(e.ID)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := info.Size() / int64(runs); got > tt.most {
+			t.Errorf("%s: %d bytes a run, want %d at most", name, got, tt.most)
+		}
+	}
+}
+
 // TestThousandNights holds how long a log of a thousand nights takes to list.
 func TestThousandNights(t *testing.T) {
 	path := t.TempDir()
