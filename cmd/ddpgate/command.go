@@ -61,6 +61,7 @@ type grammar struct {
 	Probe    probeCmd    `cmd:"" help:"Say what machine this is, and how quiet it is to measure on."`
 	Agent    agentCmd    `cmd:"" help:"Serve what an app on this host uses, for a ddpgate on another one."`
 	Serve    serveCmd    `cmd:"" help:"Serve the embedded tasks app."`
+	Worker   workerCmd   `cmd:"" hidden:"" help:"Do one job of a fleet."`
 	Action   actionCmd   `cmd:"" help:"Do what action.yml asks for by its inputs: run, then summary, outputs and comment."`
 	Comment  commentCmd  `cmd:"" help:"Write the verdict on records to the pull request that a workflow_run event is about."`
 	Demo     demoCmd     `cmd:"" help:"Measure the embedded app, slow it down, and watch the gate fail. Takes under two minutes."`

@@ -13,6 +13,24 @@ import (
 	"github.com/ddpgate/ddpgate/runner"
 )
 
+// announce says beforehand what is going to be measured, who drives it, and what will be missing from the verdict.
+func (m *measurement) announce(t *ticker) error {
+	t.say("%s", announce(m.plan, m.estimate, m.judge.gates()))
+	if m.fleet != nil {
+		lines, err := m.drivers()
+		if err != nil {
+			return err
+		}
+		for _, line := range lines {
+			t.say("%s: %s", m.where(), line)
+		}
+	}
+	if m.judge.missing != nil {
+		t.say("warning: %v; the verdict will be inconclusive", m.judge.missing)
+	}
+	return nil
+}
+
 // announce says beforehand what is going to be measured and how long it takes.
 func announce(p runner.Plan, e runner.Estimate, gates bool) string {
 	runs := p.Runs
@@ -70,6 +88,9 @@ func describeRun(p runner.Progress) string {
 func (r *runCmd) conclude(ctx context.Context, c *command, m *measurement, rec *record.Record) (int, error) {
 	if rec.Interrupted {
 		fmt.Fprintf(c.Stderr, "ddpgate: interrupted; the record so far is %s\n", m.out)
+		if m.fleet != nil && m.away() {
+			c.warn("functions that were called drive on until their load is over: nothing can stop them")
+		}
 		return exitUnmeasured, nil
 	}
 	v, err := m.judge.verdict(rec)

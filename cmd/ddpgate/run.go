@@ -15,6 +15,7 @@ import (
 	"github.com/ddpgate/ddpgate/baseline"
 	"github.com/ddpgate/ddpgate/config"
 	"github.com/ddpgate/ddpgate/drive"
+	"github.com/ddpgate/ddpgate/fleet"
 	"github.com/ddpgate/ddpgate/gate"
 	"github.com/ddpgate/ddpgate/record"
 	"github.com/ddpgate/ddpgate/runner"
@@ -26,6 +27,9 @@ type runCmd struct {
 	Scenarios []string `arg:"" optional:"" name:"scenario" help:"Built-in scenarios or files, run in this order (the configuration's, else the two tasks scenarios)."`
 	loadFlags
 	appFlags
+	workerFlags
+	DryRun     bool           `help:"Say what would be done, how long it takes and what it costs, and do nothing."`
+	Resume     string         `placeholder:"RUN" help:"Take over a load of workers whose ddpgate is gone: collect what they saw, and judge it. Its name is in .ddpgate/fleet."`
 	Runs       *int           `placeholder:"N" help:"Runs of each scenario and arm (between runs.min and runs.max of the configuration, as many as it takes)."`
 	MaxRuns    *int           `placeholder:"N" help:"The most runs of each scenario and arm, where fewer do not decide it."`
 	Budget     *time.Duration `placeholder:"TIME" help:"How long all may take."`
@@ -47,24 +51,33 @@ type measurement struct {
 	judge    judge
 	store    baseline.Store
 	out      string
+	fleet    *fleet.Fleet // that drives, nil for this process
 
 	stopOnFail bool
 	env        func(string) string // for what scenarios sign in with
 }
 
 func (r *runCmd) run(ctx context.Context, c *command) (int, error) {
+	if r.Resume != "" {
+		return r.resume(ctx, c)
+	}
 	m, err := r.prepare(ctx, c)
 	if err != nil {
 		return 0, err
 	}
+	if r.DryRun {
+		return m.dryRun(c)
+	}
+	if err := m.ready(ctx); err != nil {
+		return 0, err
+	}
 	t := c.ticker()
 	defer t.clear()
-	t.say("%s", announce(m.plan, m.estimate, m.judge.gates()))
-	if m.judge.missing != nil {
-		t.say("warning: %v; the verdict will be inconclusive", m.judge.missing)
+	if err := m.announce(t); err != nil {
+		return 0, err
 	}
 	rec := &record.Record{Created: time.Now().UTC(), Tool: tool(), Command: c.line, Commit: commit(ctx), Repository: c.Env("GITHUB_REPOSITORY")}
-	if err := runner.Run(ctx, rec, m.plan, m.hooks(t, r.JSON)); err != nil {
+	if err := runner.Run(ctx, rec, m.plan, m.hooks(t, rec, r.JSON)); err != nil {
 		return 0, err
 	}
 	t.clear()
@@ -89,7 +102,7 @@ func (r *runCmd) prepare(ctx context.Context, c *command) (*measurement, error) 
 	if r.SaveBaseline != "" {
 		err = errors.Join(err, usage(baseline.CheckKey(r.SaveBaseline)))
 	}
-	if err := errors.Join(usage(scenariosErr), armsErr, err); err != nil {
+	if err := errors.Join(usage(scenariosErr), armsErr, usage(r.workerFlags.check()), err); err != nil {
 		return nil, err
 	}
 	if r.Runs != nil && *r.Runs < 1 {
@@ -99,7 +112,7 @@ func (r *runCmd) prepare(ctx context.Context, c *command) (*measurement, error) 
 	if runs := m.plan.Runs; runs.Min < runs.Max {
 		m.judge.policy.Looks = gate.Looks{Min: runs.Min, Max: runs.Max}
 	}
-	if err := m.plan.Check(); err != nil {
+	if err := errors.Join(m.plan.Check(), m.crew(ctx, &r.workerFlags, c)); err != nil {
 		return nil, usage(err)
 	}
 	if m.estimate, err = m.plan.Estimate(); err != nil {
@@ -111,7 +124,15 @@ func (r *runCmd) prepare(ctx context.Context, c *command) (*measurement, error) 
 	if m.out == "" {
 		m.out = filepath.Join(".ddpgate", "records", time.Now().UTC().Format("20060102T150405.000Z")+".json")
 	}
-	return m, writable(filepath.Dir(m.out))
+	return m, nil
+}
+
+// ready finds out what cannot be known without touching anything: whether the record can be written, and whether the workers are there.
+func (m *measurement) ready(ctx context.Context) error {
+	if err := writable(filepath.Dir(m.out)); err != nil || m.fleet == nil {
+		return err
+	}
+	return m.hello(ctx)
 }
 
 // comparable says beforehand whether the baseline is of the same scenarios.
@@ -157,35 +178,6 @@ func (r *runCmd) seed() uint64 {
 		return *r.Seed
 	}
 	return rand.Uint64()
-}
-
-// hooks are what the runner works with. The last lines of an app that failed, or of a service, go to stderr where the report on
-// stdout does not have them.
-func (m *measurement) hooks(t *ticker, asJSON bool) runner.Hooks {
-	h := runner.Hooks{
-		Drive: func(ctx context.Context, s scenario.Scenario, o drive.Options) (*drive.Part, error) {
-			o.Env = m.env
-			return drive.Run(ctx, s, o)
-		},
-		Save: func(rec *record.Record) error { return record.Write(m.out, rec) },
-		Progress: func(p runner.Progress) {
-			if p.Over == nil {
-				t.show(p)
-				return
-			}
-			t.say("%s", describeRun(p))
-			if asJSON || p.Over.Outcome == record.Invalid {
-				t.quote(p.Over.Output)
-			}
-		},
-	}
-	if m.judge.gates() {
-		h.Settled = m.judge.settled(len(m.plan.Scenarios))
-	}
-	if m.stopOnFail {
-		h.Failing = m.judge.failing
-	}
-	return h
 }
 
 // writable says beforehand whether files can be made in a directory, which it makes.
