@@ -167,7 +167,7 @@ func (l *ledger) packed(ctx context.Context, id string) ([]byte, error) {
 
 // unpacked reads a record's file: ErrDamaged if it is not that of the id.
 func unpacked(id string, b []byte) (*record.Record, error) {
-	rec, err := record.Decode(id, bytes.NewReader(b))
+	rec, err := record.DecodeKnown(id, bytes.NewReader(b))
 	switch {
 	case errors.Is(err, record.ErrNewer):
 		return nil, err

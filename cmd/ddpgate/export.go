@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"errors"
+	"runtime"
 	"slices"
+	"sync"
 
 	"github.com/ddpgate/ddpgate/baseline"
 	"github.com/ddpgate/ddpgate/internal/nearest"
@@ -54,17 +56,30 @@ func eachRecord(ctx context.Context, c *command, store baseline.Store, key strin
 	return readEach(ctx, c, store, baseline.Distinct(entries), take)
 }
 
-// readEach reads the records of entries. One that is damaged or gone is reported and left out.
+// readEach reads the records of entries, many at a time, and hands them on in their order. One that is damaged or gone is reported and left out.
 func readEach(ctx context.Context, c *command, store baseline.Store, entries []baseline.Entry, take func(baseline.Entry, *record.Record)) error {
-	for _, e := range entries {
-		rec, err := store.Record(ctx, e.ID)
-		switch {
-		case errors.Is(err, baseline.ErrDamaged) || errors.Is(err, baseline.ErrNoRecord) || errors.Is(err, record.ErrNewer):
-			c.warn("left out: %v", err)
-		case err != nil:
-			return err
-		default:
-			take(e, rec)
+	for batch := range slices.Chunk(entries, 4*runtime.GOMAXPROCS(0)) {
+		records, errs := make([]*record.Record, len(batch)), make([]error, len(batch))
+		limit := make(chan struct{}, runtime.GOMAXPROCS(0))
+		var all sync.WaitGroup
+		for i, e := range batch {
+			all.Go(func() {
+				limit <- struct{}{}
+				defer func() { <-limit }()
+				records[i], errs[i] = store.Record(ctx, e.ID)
+			})
+		}
+		all.Wait()
+		for i, e := range batch {
+			err := errs[i]
+			switch {
+			case errors.Is(err, baseline.ErrDamaged) || errors.Is(err, baseline.ErrNoRecord) || errors.Is(err, record.ErrNewer):
+				c.warn("left out: %v", err)
+			case err != nil:
+				return err
+			default:
+				take(e, records[i])
+			}
 		}
 	}
 	return nil
