@@ -125,7 +125,7 @@ const wrapper = "#!/bin/sh\n\"$STANDIN_DDPGATE\" \"$@\"\ncode=$?\n" +
 
 // releaseAction makes the action's repository, with the program under test as its release.
 func (s *stage) releaseAction() {
-	for _, file := range []string{"action.yml", "action/binary.sh", "action/comment/action.yml"} {
+	for _, file := range []string{"action.yml", "action/binary.sh", "action/comment/action.yml", "action/pin/action.yml"} {
 		s.copy(filepath.Join(root, file), filepath.Join(s.action, file))
 	}
 	p := place{releases: filepath.Join(s.action, "releases"), archive: archiveName}

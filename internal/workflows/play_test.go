@@ -186,40 +186,6 @@ func (s *stage) stubMeteorOnPath() {
 	s.env = append(s.env, "PATH="+bin+":"+os.Getenv("PATH"))
 }
 
-func TestTheNightlyWorkflow(t *testing.T) {
-	inQuiet(t, func(s *stage) {
-		s.meteors("")
-		s.shown("nightly.yml")
-		origin := filepath.Join(s.home, "origin.git")
-		s.exec(s.dir, "git", "init", "-q", "--bare", origin)
-		s.exec(s.dir, "git", "config", "--global", "url.file://"+origin+".insteadOf", "https://github.com/"+ownRepository)
-		s.exec(s.dir, "git", "push", "-q", "origin", "HEAD")
-		written := func() string {
-			out, _ := exec.Command("git", "-C", origin, "rev-parse", "--verify", "-q", "refs/heads/ddpgate-baselines").Output()
-			return string(out)
-		}
-		if ok := s.play("schedule", `{"schedule": "23 3 * * *"}`, ".github/workflows/nightly.yml"); !ok || !s.has("performance-nightly/record.json") {
-			s.errorf("it failed, or kept no record")
-		}
-		before := written()
-		if before == "" {
-			s.errorf("no baseline was written")
-		}
-		for _, dir := range []string{s.dir, filepath.Join(s.checkouts, "base")} { // a night that cannot be measured writes nothing and is red
-			s.write(filepath.Join(dir, "app.flags"), "--no-such-flag")
-		}
-		if s.play("schedule", `{"schedule": "23 3 * * *"}`, ".github/workflows/nightly.yml") {
-			s.errorf("an app that does not start went well")
-		}
-		if written() != before {
-			s.errorf("what could not be measured became a baseline")
-		}
-		if all := s.comments(); len(all) > 0 {
-			s.errorf("comments %q", all)
-		}
-	})
-}
-
 func TestTheReleaseWorkflow(t *testing.T) {
 	s := newStage(t)
 	s.copy(filepath.Join(root, ".github/workflows/release.yml"), filepath.Join(s.dir, ".github/workflows/release.yml"))
