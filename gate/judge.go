@@ -21,6 +21,7 @@ func Judge(base, head *record.Record, p Policy) (*Verdict, error) {
 	}
 	j := newJudgement(p, head)
 	j.v.Environment = match(base.Environment, head.Environment)
+	j.v.Environment.matchDrivers(base.Drivers(record.Head), head.Drivers(record.Head))
 	j.v.Design = SameMachine
 	switch j.v.Environment.Match {
 	case Compatible, Mismatched:
@@ -48,6 +49,8 @@ func JudgePairs(rec *record.Record, p Policy) (*Verdict, error) {
 	}
 	j := newJudgement(p, rec)
 	j.v.Environment = Environment{Match: Identical, Differs: []string{}}
+	j.v.Environment.drivenBy(record.Base, rec.Drivers(record.Base))
+	j.v.Environment.drivenBy(record.Head, rec.Drivers(record.Head))
 	j.v.Design = Pairs
 	j.v.AA = sameVersion(rec.Apps[record.Base], rec.Apps[record.Head])
 	j.interrupted("record", rec)
@@ -70,6 +73,7 @@ func JudgeAlone(rec *record.Record, p Policy, missing string) (*Verdict, error) 
 	}
 	j := newJudgement(p, rec)
 	j.v.Environment = Environment{Match: Unknown, Differs: []string{}}
+	j.v.Environment.drivenBy(record.Head, rec.Drivers(record.Head))
 	j.v.Design = Alone
 	j.v.Outcome, j.v.Reason = Pass, "nothing to hold against: no baseline was asked for"
 	if missing != "" {

@@ -18,11 +18,11 @@ const (
 	explained = 0.05
 )
 
-// kin returns the baseline's records that were made on head's kind of machine, oldest first.
+// kin returns the baseline's records that were made on head's kind of machine and driven from where head was, oldest first.
 func (j *judgement) kin(base, head *record.Record) []*record.Record {
 	var kin []*record.Record
 	for _, r := range append(j.policy.History[:len(j.policy.History):len(j.policy.History)], base) {
-		if sameKind(r.Environment, head.Environment) {
+		if sameKind(r.Environment, head.Environment) && drivenAlike(r, head) {
 			kin = append(kin, r)
 		}
 	}

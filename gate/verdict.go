@@ -3,6 +3,8 @@ package gate
 import (
 	"encoding/json"
 	"math"
+
+	"github.com/ddpgate/ddpgate/record"
 )
 
 // A Verdict is the gate's answer for a build. It marshals to the object that compare --json prints.
@@ -72,6 +74,8 @@ type Second struct {
 type Environment struct {
 	Match   Match    `json:"match"`
 	Differs []string `json:"differs"`
+	// Drivers are who put the load on an arm, where that was not one process.
+	Drivers map[string]record.Drivers `json:"drivers,omitempty"`
 }
 
 // A Match says how alike two machines are.
