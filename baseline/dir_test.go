@@ -166,6 +166,31 @@ func TestDamagedRecord(t *testing.T) {
 	}
 }
 
+// TestRecordOfAnotherVersion reads what a newer ddpgate has saved, and what claims an older format: the one is no damage, and neither is taken or pruned.
+func TestRecordOfAnotherVersion(t *testing.T) {
+	path := t.TempDir()
+	e, older := save(t, open(t, path), "main", 1), save(t, open(t, path), "main", 2)
+	save(t, open(t, path), "main", 3)
+	file := func(e Entry) string { return filepath.Join(path, recordsDir, recordFile(e.ID)) }
+	writeFile(t, file(e), []byte(`{"format": "ddpgate/record/2"}`))
+	writeFile(t, file(older), []byte(`{"format": "ddpgate/record/0"}`))
+	s, warned := watched(t, path)
+	if _, err := s.Record(t.Context(), e.ID); !errors.Is(err, record.ErrNewer) || errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "update ddpgate") {
+		t.Errorf("newer: got %v", err)
+	}
+	if _, err := s.Record(t.Context(), older.ID); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "this build reads "+record.Format) {
+		t.Errorf("older: got %v", err)
+	}
+	if done, err := s.Prune(t.Context(), Pruning{Keep: 1, Now: at(1)}); err != nil || len(done.Removed) != 0 || len(*warned) != 2 {
+		t.Errorf("pruned %v, %v, warnings %v", done.Removed, err, *warned)
+	}
+	for _, e := range []Entry{e, older} {
+		if _, err := os.Stat(file(e)); err != nil {
+			t.Errorf("it is gone: %v", err)
+		}
+	}
+}
+
 func TestTwoKeysOfOneName(t *testing.T) {
 	path := t.TempDir()
 	save(t, open(t, path), "main", 1)

@@ -26,10 +26,17 @@ const (
 	byWriter = "BASELINE_TEST_NUMBER"
 	justOne  = "BASELINE_TEST_ONE"   // one record, whatever the store
 	asPruner = "BASELINE_TEST_PRUNE" // prune that store instead, down to one record a key
+	withRoom = "BASELINE_TEST_ROOM"  // no file may be larger than so many bytes
 	each     = 5                     // records a writer, at most
 )
 
 func TestMain(m *testing.M) {
+	if room, err := strconv.ParseUint(os.Getenv(withRoom), 10, 64); err == nil {
+		if err := limitFiles(room); err != nil {
+			os.Stderr.WriteString(err.Error())
+			os.Exit(1)
+		}
+	}
 	if store := os.Getenv(asWriter); store != "" {
 		n, err := strconv.Atoi(os.Getenv(byWriter))
 		if err == nil {
