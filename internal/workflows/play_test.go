@@ -85,6 +85,10 @@ func (s *stage) meteors(headFlags string) {
 		s.write(filepath.Join(dir, "app.flags"), flags)
 		s.write(filepath.Join(dir, "ddpgate.yml"), s.config())
 	}
+	base := filepath.Join(s.checkouts, "base") // whose version is a commit, and none of the other's
+	s.exec(base, "git", "init", "-q")
+	s.exec(base, "git", "add", "-A")
+	s.exec(base, "git", "commit", "-q", "-m", "base")
 	s.write(filepath.Join(s.checkouts, "performance/apps/tasks-3.x/package.json"), "{}\n")
 }
 
