@@ -187,6 +187,42 @@ func alone() Comparison {
 	return c
 }
 
+// driven is a comparison of two records whose loads came from two regions, in one of which a worker was lost once and a job came twice.
+func driven() Comparison {
+	c := passed()
+	c.Base.Scenarios[0].Runs, c.Head.Scenarios[0].Runs = c.Base.Scenarios[0].Runs[:4], c.Head.Scenarios[0].Runs[:4]
+	v := c.Verdict
+	v.Metrics = v.Metrics[:2]
+	for i := range v.Metrics {
+		v.Metrics[i].NBase, v.Metrics[i].NHead = 4, 4
+	}
+	v.Environment.Drivers = make(map[string]record.Drivers)
+	for arm, r := range map[string]*record.Record{record.Base: c.Base, record.Head: c.Head} {
+		for i := range r.Scenarios[0].Runs {
+			shareOut(&r.Scenarios[0].Runs[i])
+		}
+		v.Environment.Drivers[arm] = r.Drivers(record.Head)
+	}
+	odd := &c.Head.Scenarios[0].Runs[3]
+	odd.Outcome, odd.Reasons = record.Invalid, []string{"worker 2 of 4 in us-east-1: it gave no answer in time"}
+	odd.Shards[1].Worker, odd.Shards[1].Fault = "", "it gave no answer in time"
+	odd.Shards[0].Duplicates = 1
+	v.Discarded = []gate.Discarded{{Scenario: "tasks-reactive", Arm: record.Head, Index: 3, Reasons: odd.Reasons}}
+	v.Metrics[1].NHead = 3
+	return c
+}
+
+// shareOut has four workers in two regions drive a run.
+func shareOut(r *record.Run) {
+	r.Regions = make(map[string]map[string]float64)
+	for i, region := range []string{"eu-central-1", "us-east-1", "eu-central-1", "us-east-1"} {
+		r.Shards = append(r.Shards, record.Shard{Shard: i, Worker: "w", Region: region, Sessions: 60})
+		far := 1 + 30*float64(i%2) + 0.1*float64(r.Index)
+		r.Regions[region] = map[string]float64{"session.p50": 0.004 * far, "session.p95": 0.007 * far, "session.p99": 0.02, "latency.insertTask.p50": 0.002 * far, "ok": 1}
+	}
+	delete(r.Regions["us-east-1"], "latency.insertTask.p50") // all of its attempts failed
+}
+
 // evil is text that tries to be obeyed.
 const evil = "\x1b[31mred\u202e @octocat #12 <img src=x onerror=y> <!-- ddpgate --> ![p](http://e.vil/p) [l](//e.vil) `a``` | \\| www.e.vil\r\n## head\n* \x00\xff"
 
@@ -209,6 +245,11 @@ func hostile() Comparison {
 		f.Scenario, f.Reason, f.Warnings = evil, evil, []string{evil}
 		f.Accepted = &gate.Acceptance{Reason: evil, Until: evil, Change: 0.1}
 	}
+	for i := range c.Head.Scenarios[0].Runs {
+		r := &c.Head.Scenarios[0].Runs[i]
+		r.Shards = []record.Shard{{Worker: evil, Region: evil, Machine: evil, Fault: evil}}
+		r.Regions = map[string]map[string]float64{evil: {"session.p50": 1, "latency." + evil + ".p95": 2}}
+	}
 	odd := finding("latency.x.p95", gate.Pass, 1, 1, 0, 0, 0.1)
 	odd.Scenario, odd.Metric = evil, "latency."+evil+".p95"
 	v.Metrics = append(v.Metrics, odd)
@@ -219,6 +260,6 @@ func hostile() Comparison {
 func cases() map[string]Comparison {
 	return map[string]Comparison{
 		"regression": regressed(), "pass": passed(), "inconclusive": undecided(), "died": died(), "unjudged": unjudged(), "alone": alone(),
-		"hostile": hostile(), "nothing": {},
+		"hostile": hostile(), "nothing": {}, "driven": driven(),
 	}
 }

@@ -20,6 +20,7 @@ type trait struct {
 // A side is where one arm comes from.
 type side struct {
 	arm string
+	of  string // the record's arm
 	*record.Record
 	app  record.App
 	runs []record.Run
@@ -32,7 +33,7 @@ func (c Comparison) sides() []side {
 		if r == nil {
 			return
 		}
-		s := side{arm: arm, Record: r, app: r.Apps[of]}
+		s := side{arm: arm, of: of, Record: r, app: r.Apps[of]}
 		for i := range r.Scenarios {
 			s.runs = append(s.runs, r.Scenarios[i].Arm(of)...)
 		}
@@ -93,6 +94,9 @@ func traits(sides []side) []trait {
 	add("system", true, func(s side) string { return join(" ", s.Environment.OS, s.Environment.Arch) })
 	add("kernel", true, func(s side) string { return s.Environment.Kernel })
 	add("machine", true, func(s side) string { return start(s.Environment.Machine) })
+	if drivers(sides) != "" {
+		add("driven by", true, func(s side) string { return or(driversOf(s), record.Drivers{}.String()) })
+	}
 	add("socket", true, func(s side) string { return extensions(s.runs) })
 	add("ddpgate", true, func(s side) string { return join(" ", s.Tool.Version, start(s.Tool.Commit)) })
 	add("timers late by", false, func(s side) string { return seconds(s.Environment.Timer) })

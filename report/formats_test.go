@@ -113,7 +113,7 @@ func filesOf(t testing.TB, c Comparison) map[string][]byte {
 }
 
 func TestGoldenFormats(t *testing.T) {
-	long := []string{"regression", "died", "unjudged"} // pages and pictures of the others have nothing that these have not
+	long := []string{"regression", "died", "unjudged", "driven"} // pages and pictures of the others have nothing that these have not
 	inEach(t, func(t *testing.T, name string, c Comparison) {
 		for format, got := range written(t, c) {
 			if format != "html" && format != "svg" || slices.Contains(long, name) {

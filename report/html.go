@@ -210,6 +210,9 @@ func newScenarioView(s section, pictures []picture) scenarioView {
 	if more := viewsOf(pictures, secondary); len(more) > 0 {
 		v.More = append(v.More, groupView{Title: "More latencies: " + plural(len(more), "chart"), Pictures: more})
 	}
+	for _, r := range s.regions {
+		v.More = append(v.More, groupView{Title: "Latencies of " + r.title, Table: newTable("Latencies of "+r.title, r.grid)})
+	}
 	if len(s.others) > 0 {
 		v.More = append(v.More, groupView{Title: "Not gated: " + plural(len(s.others), "metric"), Pictures: viewsOf(pictures, unweighed), Table: newTable("What is not gated", othersTable(s.others))})
 	}

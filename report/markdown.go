@@ -2,6 +2,7 @@ package report
 
 import (
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -114,6 +115,9 @@ func (m *markdown) section(s section) {
 		m.failure(f)
 	}
 	m.fold(notGated+": "+plural(len(s.others), "metric"), othersMarkdown(s.others))
+	for _, r := range s.regions {
+		m.fold(r.title+": latencies", r.markdown())
+	}
 }
 
 func (m *markdown) failure(f failure) {
@@ -186,6 +190,18 @@ func figureMarkdown(figures []figure) [][]string {
 	table := [][]string{{"metric", "median", "lowest", "highest", "runs"}}
 	for _, f := range figures {
 		table = append(table, []string{code(f.metric), f.median, f.low, f.high, strconv.Itoa(f.runs)})
+	}
+	return table
+}
+
+func (r regional) markdown() [][]string {
+	headers := slices.Clone(r.headers)
+	for i := 1; i < len(headers)-1; i++ {
+		headers[i] = code(headers[i])
+	}
+	table := [][]string{headers}
+	for _, row := range r.rows {
+		table = append(table, append([]string{code(row[0])}, row[1:]...))
 	}
 	return table
 }

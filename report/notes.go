@@ -83,6 +83,7 @@ func facts(c Comparison) []fact {
 		if c.Head != nil {
 			add("machine", machine(c.Head.Environment))
 		}
+		add("driven by", drivers(c.sides()))
 		add("limits", limitedBy(c))
 		return all
 	}
@@ -91,6 +92,7 @@ func facts(c Comparison) []fact {
 		machines += ": " + strings.Join(differs, "; ")
 	}
 	add("machines", machines)
+	add("driven by", drivers(c.sides()))
 	add("limits", limitedBy(c))
 	add("rule", rule(c.Verdict))
 	return all

@@ -34,6 +34,7 @@ type section struct {
 	notes     []note
 	summaries []summary
 	failures  []failure
+	regions   []regional
 }
 
 // A row is one metric, base held against head.
@@ -112,6 +113,7 @@ func warnings(c Comparison) []string {
 func (c Comparison) section(name string) section {
 	s := section{name: name}
 	for _, a := range c.arms(name) {
+		s.regions = append(s.regions, regionals(a)...)
 		if c.Verdict != nil {
 			a.runs = slices.DeleteFunc(a.runs, setAside) // the verdict lists them
 		}

@@ -74,6 +74,19 @@ func (t *text) section(s section) {
 		t.failure(f)
 	}
 	t.others(s.others)
+	for _, r := range s.regions {
+		t.regions(r)
+	}
+}
+
+// regions writes latencies by region; where the report is to be brief, those of whole sessions.
+func (t *text) regions(r regional) {
+	if t.brief {
+		r.rows = slices.DeleteFunc(slices.Clone(r.rows), func(row []string) bool { return !strings.HasPrefix(row[0], "session.") })
+	}
+	t.line("")
+	t.line(t.bold().Render(r.title))
+	t.table(r.grid, t.dim())
 }
 
 // mostMoved is how many metrics that moved a brief report shows: a slow app moves dozens of latencies at once.
