@@ -18,7 +18,8 @@ import (
 // A Place is where workers run.
 type Place interface {
 	// Invoke hands a job to a worker and returns the lines that it answers with, until it ends or the context does. ErrBusy says that no
-	// worker took it, and that one may later.
+	// worker took it, and that one may later; ErrLost, here or when the lines are read, that one may be at it, unheard. After any other error
+	// none is.
 	Invoke(ctx context.Context, job []byte) (io.ReadCloser, error)
 	// Send hands a job over without waiting for an answer.
 	Send(ctx context.Context, job []byte) error
@@ -34,6 +35,9 @@ type Place interface {
 
 // ErrBusy is the error of a place that has no worker free at the moment.
 var ErrBusy = errors.New("no worker is free")
+
+// ErrLost is the error of a place whose worker cannot be heard any more, and may work on.
+var ErrLost = errors.New("the line to the worker is dead")
 
 // ErrNoAnswer is the error of Send where a place's workers can only answer.
 var ErrNoAnswer = errors.New("workers here answer the one who calls them")

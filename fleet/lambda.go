@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/lambda/types"
@@ -132,6 +134,9 @@ func (f *Function) refused(err error) error {
 	if calledWrong(err) {
 		return unfit(err)
 	}
+	if answer := new(awshttp.ResponseError); !errors.As(err, &answer) {
+		return fmt.Errorf("%w: %w", ErrLost, err) // whether the call came there nobody knows
+	}
 	return err
 }
 
@@ -160,10 +165,7 @@ func (s *stream) next() {
 	event, open := <-s.events.Events()
 	if !open {
 		s.done = true
-		s.failed = s.events.Err()
-		if s.failed == nil {
-			s.failed = io.ErrUnexpectedEOF
-		}
+		s.failed = fmt.Errorf("%w: %w", ErrLost, cmp.Or(s.events.Err(), io.ErrUnexpectedEOF))
 		return
 	}
 	switch e := event.(type) {

@@ -37,7 +37,7 @@ func (Local) Send(context.Context, []byte) error { return ErrNoAnswer }
 func (l Local) Invoke(ctx context.Context, job []byte) (io.ReadCloser, error) {
 	cmd := exec.CommandContext(ctx, l.Command[0], l.Command[1:]...)
 	p := &process{cmd: cmd}
-	cmd.Stderr = &p.stderr
+	cmd.Stderr, cmd.WaitDelay = &p.stderr, endsWithin
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, err
@@ -63,10 +63,16 @@ type process struct {
 	stderr tail
 }
 
-// Close ends the worker by ending its input, and waits until it has.
+// endsWithin is how long a worker may take to end when it is asked to.
+const endsWithin = 5 * time.Second
+
+// Close ends the worker by ending its input, and waits until it has; one that does not end is killed.
 func (p *process) Close() error {
-	_ = p.stdin.Close() // which a worker that has ended may have closed
+	_ = p.stdin.Close()      // which a worker that has ended may have closed
+	_ = p.ReadCloser.Close() // what it still writes nobody reads
+	kill := time.AfterFunc(endsWithin, func() { _ = p.cmd.Process.Kill() })
 	err := p.cmd.Wait()
+	kill.Stop()
 	if said := p.stderr.String(); err != nil && said != "" {
 		return fmt.Errorf("the worker ended with %w: %s", err, said)
 	}

@@ -1,7 +1,9 @@
 package fleet
 
 import (
+	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -49,24 +51,40 @@ func (h *Host) take(ctx context.Context, job *Job) (Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", job.Parts, err)
 	}
-	err = store.PutNew(ctx, object(job.Run, job.Share, claimed), []byte(h.ID+"\n"))
+	attempt := h.ID + "-" + rand.Text() // one worker may be handed a job twice
+	err = write(ctx, store, object(job.Run, job.Share, claimed), []byte(attempt+"\n"))
 	if !errors.Is(err, fs.ErrExist) {
 		return store, err
 	}
-	err = store.PutNew(ctx, object(job.Run, job.Share, duplicate+"-"+h.ID), []byte(h.ID+"\n"))
-	if err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := write(ctx, store, object(job.Run, job.Share, duplicate+"-"+attempt), []byte(attempt+"\n")); err != nil {
 		return nil, errors.Join(errTaken, err)
 	}
 	return nil, errTaken
 }
 
-// keep puts the answer into the store, as the line that it would have been.
-func keep(ctx context.Context, store Store, a *Answer, now time.Time) error {
-	text, err := json.Marshal(line{At: now, Answer: a})
+// write puts a new object into the store. That it is there already is no error where it is this one: the answer to an earlier try was lost.
+func write(ctx context.Context, store Store, name string, content []byte) error {
+	err := store.PutNew(ctx, name, content)
+	if errors.Is(err, fs.ErrExist) {
+		if there, failed := store.Get(ctx, name); failed == nil && bytes.Equal(there, content) {
+			return nil
+		}
+	}
+	return err
+}
+
+// keep puts the answer, or why there is none, into the store, as the line that it would have been. It does so even where the job's time is over.
+func keep(ctx context.Context, store Store, a Answer, fault error, now time.Time) error {
+	if fault != nil {
+		a.Fault, a.Parts = fault.Error(), nil
+	}
+	text, err := json.Marshal(line{At: now, Answer: &a})
 	if err != nil {
 		return err
 	}
-	if err := store.PutNew(ctx, object(a.Run, a.Share, kept), text); err != nil {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
+	defer cancel()
+	if err := write(ctx, store, object(a.Run, a.Share, kept), text); err != nil {
 		return fmt.Errorf("keep the parts: %w", err)
 	}
 	return nil

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"sync"
 	"time"
 
@@ -25,12 +24,15 @@ type voyage struct {
 	shares []share
 	merged []*drive.Part            // by target
 	region []map[string]*drive.Part // by target and region, where there are several
+	unread error                    // why the store could not be looked into, at the last look
 }
 
 // A share is what is known of one worker.
 type share struct {
 	source   drive.Source
 	answered bool
+	over     bool // its worker has ended, or there never was one: it can only have left its parts in the store
+	taken    bool // another worker than the one who was heard has its job
 	merged   bool
 	clock    clock
 	fault    string
@@ -87,15 +89,27 @@ func (v *voyage) each(do func(i int) error) {
 // ask hands out the jobs and listens to the answers. A worker whose line goes dead may still have kept its parts.
 func (v *voyage) ask(ctx context.Context) {
 	v.each(func(i int) error {
-		out, err := v.patiently(ctx, i, v.fleet.place(i).Invoke)
-		if err != nil {
-			return err
+		err := v.hearOut(ctx, i)
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		s := &v.shares[i]
+		s.over = !errors.Is(err, ErrLost) && !s.taken
+		if err == nil && !s.answered && !s.taken {
+			err = errors.New("it ended without an answer")
 		}
-		return lines(out, func(l line) { v.hear(ctx, i, l) })
+		return err
 	})
 	if v.fleet.Store != nil && !v.complete() {
 		v.collect(ctx)
 	}
+}
+
+func (v *voyage) hearOut(ctx context.Context, i int) error {
+	out, err := v.patiently(ctx, i, v.fleet.place(i).Invoke)
+	if err != nil {
+		return err
+	}
+	return lines(out, func(l line) { v.hear(ctx, i, l) })
 }
 
 // send hands out the jobs, for parts that are looked for in the store.
@@ -104,21 +118,27 @@ func (v *voyage) send(ctx context.Context) {
 		_, err := v.patiently(ctx, i, func(ctx context.Context, event []byte) (io.ReadCloser, error) {
 			return nil, v.fleet.place(i).Send(ctx, event)
 		})
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		v.shares[i].over = err != nil && !errors.Is(err, ErrLost)
 		return err
 	})
 }
 
 // patiently hands out a job, again and again while no worker is free and the start has not come. What no worker took has not been done.
 func (v *voyage) patiently(ctx context.Context, i int, invoke func(context.Context, []byte) (io.ReadCloser, error)) (io.ReadCloser, error) {
-	wait := 50 * time.Millisecond
+	wait, began := 50*time.Millisecond, v.fleet.now()
 	for {
 		event, err := v.event(i)
 		if err != nil {
 			return nil, err
 		}
 		out, err := invoke(ctx, event)
-		if err == nil || !errors.Is(err, ErrBusy) || !v.fleet.now().Add(wait).Before(v.ticket.Start) {
+		if err == nil || !errors.Is(err, ErrBusy) {
 			return out, err
+		}
+		if now := v.fleet.now(); !now.Add(wait).Before(v.ticket.Start) {
+			return nil, fmt.Errorf("nobody took the job for %v, until the start: %w", now.Sub(began).Round(time.Millisecond), err)
 		}
 		timer := time.NewTimer(wait)
 		select {
@@ -131,22 +151,24 @@ func (v *voyage) patiently(ctx context.Context, i int, invoke func(context.Conte
 	}
 }
 
+// maxLine is how many bytes a worker's line may have: an answer of the most bytes, and room for what is about it.
+const maxLine = MaxAnswer + 1<<20
+
 // lines reads what a worker writes, until it ends. What is no line of ours is passed over: a runtime may write too.
 func lines(out io.ReadCloser, hear func(line)) error {
-	r := bufio.NewReaderSize(out, 64<<10)
-	for {
-		text, err := r.ReadBytes('\n')
+	in := bufio.NewScanner(out)
+	in.Buffer(make([]byte, 0, 4<<10), maxLine)
+	for in.Scan() {
 		var l line
-		if len(text) > 0 && json.Unmarshal(text, &l) == nil {
+		if json.Unmarshal(in.Bytes(), &l) == nil {
 			hear(l)
 		}
-		if errors.Is(err, io.EOF) {
-			return out.Close()
-		}
-		if err != nil {
-			return errors.Join(err, out.Close())
-		}
 	}
+	err := in.Err()
+	if errors.Is(err, bufio.ErrTooLong) {
+		err = fmt.Errorf("it wrote a line of more than %d bytes", maxLine)
+	}
+	return errors.Join(err, out.Close())
 }
 
 // hear takes in one line of a worker.
@@ -170,72 +192,6 @@ func (v *voyage) hear(ctx context.Context, i int, l line) {
 	v.take(i, l)
 }
 
-// pollEvery is how often the store is looked into.
-const pollEvery = 500 * time.Millisecond
-
-// collect looks for the parts in the store, until there are all or the context ends.
-func (v *voyage) collect(ctx context.Context) {
-	tick := time.NewTicker(pollEvery)
-	defer tick.Stop()
-	for {
-		missing := 0
-		for i := range v.shares {
-			if !v.wanted(i) {
-				continue
-			}
-			switch err := v.fetch(ctx, i); {
-			case errors.Is(err, fs.ErrNotExist):
-				missing++
-			case err != nil && ctx.Err() == nil:
-				v.fault(i, err)
-			case err != nil:
-				missing++
-			}
-		}
-		if missing == 0 {
-			return
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
-// wanted says whether a share's parts may still be in the store.
-func (v *voyage) wanted(i int) bool {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return !v.shares[i].answered
-}
-
-func (v *voyage) complete() bool {
-	for i := range v.shares {
-		if v.wanted(i) {
-			return false
-		}
-	}
-	return true
-}
-
-// fetch takes a share's answer from the store.
-func (v *voyage) fetch(ctx context.Context, i int) error {
-	text, err := v.fleet.Store.Get(ctx, object(v.ticket.Run, v.shares[i].source.Share, kept))
-	if err != nil {
-		return fmt.Errorf("fetch the parts: %w", err)
-	}
-	var l line
-	if err := json.Unmarshal(text, &l); err != nil || l.Answer == nil {
-		l.Answer = &Answer{Run: v.ticket.Run, Share: v.shares[i].source.Share, Fault: "the part is damaged: it is no answer of a worker"}
-	}
-	v.mu.Lock()
-	v.shares[i].clock.heard(l.At, v.fleet.now())
-	v.mu.Unlock()
-	v.take(i, l)
-	return nil
-}
-
 // take takes in a worker's answer: each share's once.
 func (v *voyage) take(i int, l line) {
 	a := l.Answer
@@ -248,9 +204,13 @@ func (v *voyage) take(i int, l line) {
 		return
 	case a.Duplicate:
 		s.source.Duplicates++
+		s.taken = true
 		return
 	case s.answered:
 		s.source.Duplicates++
+		if first := s.source.Worker; len(a.Parts) > 0 && a.Worker.ID != first && s.fault == "" {
+			s.fault = fmt.Sprintf("workers %s and %s both drove it: the app had more sessions than were asked for", first, a.Worker.ID)
+		}
 		return
 	}
 	s.answered = true
@@ -269,108 +229,11 @@ func (v *voyage) take(i int, l line) {
 	}
 }
 
-// open merges a share's parts, and returns why they cannot be.
-func (v *voyage) open(i int, sealed []Sealed) (fault string) {
-	s := &v.shares[i].source
-	if len(sealed) != len(v.merged) {
-		return fmt.Sprintf("it answered with %d parts, want %d", len(sealed), len(v.merged))
-	}
-	parts := make([]*drive.Part, len(sealed))
-	for t := range sealed {
-		part, err := sealed[t].open()
-		if err != nil {
-			return err.Error()
-		}
-		if part.Planned != s.Sessions {
-			return fmt.Sprintf("it planned %d sessions, want %d", part.Planned, s.Sessions)
-		}
-		if lag := part.Histograms["lag"]; lag != nil {
-			if p99, ok := lag.Quantile(0.99); ok {
-				s.Lag = max(s.Lag, p99)
-			}
-		}
-		s.Self.Busy = max(s.Self.Busy, part.Self.Busy)
-		s.Self.CPU += part.Self.CPU
-		parts[t] = part
-	}
-	for t, part := range parts {
-		v.merge(t, i, part)
-	}
-	v.shares[i].merged = true
-	return ""
-}
-
-func (v *voyage) merge(target, i int, part *drive.Part) {
-	if v.region != nil {
-		name := v.shares[i].source.Region
-		region := v.region[target][name]
-		if region == nil {
-			region = drive.NewPart(v.ticket.Scenario)
-			v.region[target][name] = region
-		}
-		region.Merge(part.Clone())
-	}
-	v.merged[target].Merge(part)
-}
-
 // fault notes why there is nothing of a share; its first reason stays.
 func (v *voyage) fault(i int, err error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if s := &v.shares[i]; s.fault == "" && !s.answered {
 		s.fault = err.Error()
-	}
-}
-
-// parts closes the sums: shares that are missing are sessions that were dropped, and make the load one that may not be judged.
-func (v *voyage) parts(ctx context.Context) []*drive.Part {
-	doubled := make(map[int]int)
-	if v.fleet.Store != nil {
-		fresh, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
-		defer cancel()
-		if found, err := duplicates(fresh, v.fleet.Store, v.ticket.Run); err == nil {
-			doubled = found
-		}
-	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	for i := range v.shares {
-		s := &v.shares[i]
-		s.source.Duplicates = max(s.source.Duplicates, doubled[i])
-		if !s.answered && s.fault == "" {
-			s.fault = "it gave no answer in time"
-		}
-		s.source.Fault = s.fault
-		for _, p := range v.merged {
-			if !s.merged {
-				p.Planned, p.Dropped = p.Planned+s.source.Sessions, p.Dropped+s.source.Sessions
-			}
-		}
-	}
-	for t, p := range v.merged {
-		v.finish(t, p)
-	}
-	return v.merged
-}
-
-func (v *voyage) finish(target int, p *drive.Part) {
-	p.Start = v.ticket.Start
-	for i := range v.shares {
-		s := v.shares[i].source
-		p.Sources = append(p.Sources, s)
-		if s.Fault != "" {
-			where := ""
-			if s.Region != "" {
-				where = " in " + s.Region
-			}
-			p.Faults = append(p.Faults, fmt.Sprintf("worker %d of %d%s: %s", i+1, len(v.shares), where, s.Fault))
-		}
-	}
-	if v.region == nil {
-		return
-	}
-	p.Regions = make(map[string]map[string]float64)
-	for name, part := range v.region[target] {
-		p.Regions[name], _ = part.Metrics()
 	}
 }

@@ -75,10 +75,32 @@ func (h *Host) answer(ctx context.Context, event []byte, a *Answer, w *writer) e
 	if job.Hello {
 		return nil
 	}
-	if late := h.now().Sub(job.Start); late > 0 {
-		return fmt.Errorf("the start had passed by %v when the job came", late.Round(time.Millisecond))
+	store, err := h.take(ctx, &job)
+	if err != nil {
+		a.Duplicate = errors.Is(err, errTaken)
+		return err
 	}
-	return h.drive(ctx, &job, a, w)
+	if a.Parts, err = h.drive(ctx, &job, w); err == nil && store == nil {
+		err = fits(a.Parts)
+	}
+	if store == nil {
+		return err
+	}
+	kept := keep(ctx, store, *a, err, h.now())
+	a.Parts, a.Stored = nil, true
+	return errors.Join(err, kept)
+}
+
+// fits returns why parts cannot be answered with.
+func fits(parts []Sealed) error {
+	size := 0
+	for _, p := range parts {
+		size += len(p.Part)
+	}
+	if size > MaxAnswer {
+		return fmt.Errorf("the part has %d bytes, more than the %d of an answer: have parts kept in a bucket", size, MaxAnswer)
+	}
+	return nil
 }
 
 // allows returns why a target may not be driven.
@@ -109,40 +131,31 @@ func ParseAllowed(text string) ([]string, error) {
 	return origins, nil
 }
 
-// drive takes the job, drives its targets until the deadline, and puts the parts where they belong.
-func (h *Host) drive(ctx context.Context, job *Job, a *Answer, w *writer) error {
-	deadline := time.Now().Add(job.Deadline.Sub(h.now()))
-	ctx, cancel := context.WithDeadlineCause(ctx, deadline, fmt.Errorf("the deadline passed, %v after the start", job.Deadline.Sub(job.Start).Round(time.Second)))
-	defer cancel()
-	store, err := h.take(ctx, job)
-	if err != nil {
-		a.Duplicate = errors.Is(err, errTaken)
-		return err
+// drive drives the job's targets until the deadline.
+func (h *Host) drive(ctx context.Context, job *Job, w *writer) ([]Sealed, error) {
+	now := h.now()
+	if late := now.Sub(job.Start); late > 0 {
+		return nil, fmt.Errorf("the start had passed by %v when the job came", late.Round(time.Millisecond))
 	}
-	job.Start = time.Now().Add(job.Start.Sub(h.now()))
+	left := job.Deadline.Sub(now)
+	if end, ends := ctx.Deadline(); ends && time.Until(end) < left {
+		return nil, fmt.Errorf("the job may take %v, and the function is stopped in %v: give it a time-out of %v at least",
+			left.Round(time.Second), time.Until(end).Round(time.Second), (job.Deadline.Sub(job.Sent) + time.Second).Truncate(time.Second))
+	}
+	ctx, cancel := context.WithDeadlineCause(ctx, time.Now().Add(left), fmt.Errorf("the deadline passed, %v after the start", job.Deadline.Sub(job.Start).Round(time.Second)))
+	defer cancel()
+	job.Start = time.Now().Add(job.Start.Sub(now))
 	parts, err := h.parts(ctx, job, w)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	size := 0
-	for _, p := range parts {
-		sealed, err := seal(p)
-		if err != nil {
-			return err
+	all := make([]Sealed, len(parts))
+	for i, p := range parts {
+		if all[i], err = seal(p); err != nil {
+			return nil, err
 		}
-		a.Parts = append(a.Parts, sealed)
-		size += len(sealed.Part)
 	}
-	switch {
-	case store != nil:
-		if err := keep(ctx, store, a, h.now()); err != nil {
-			return err
-		}
-		a.Parts, a.Stored = nil, true
-	case size > MaxAnswer:
-		return fmt.Errorf("the part has %d bytes, more than the %d of an answer: have parts kept in a bucket", size, MaxAnswer)
-	}
-	return nil
+	return all, nil
 }
 
 // parts drives all targets at once.
