@@ -62,7 +62,13 @@ func measure(t *testing.T) measured {
 // ended says whether the app's process ends within a time.
 func (m measured) ended(t *testing.T, within time.Duration) bool {
 	t.Helper()
-	fds := []unix.PollFd{{Fd: int32(m.app), Events: unix.POLLIN}}
+	return ended(t, m.app, within)
+}
+
+// ended says whether a process, by its pidfd, ends within a time.
+func ended(t *testing.T, process int, within time.Duration) bool {
+	t.Helper()
+	fds := []unix.PollFd{{Fd: int32(process), Events: unix.POLLIN}}
 	for {
 		n, err := unix.Poll(fds, int(within.Milliseconds()))
 		if errors.Is(err, unix.EINTR) {
