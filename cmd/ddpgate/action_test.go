@@ -368,7 +368,7 @@ func TestInputsBecomeACommandLine(t *testing.T) {
 	env := map[string]string{
 		"CONFIG": "perf.yml", "APP": "node main.js", "URL": "http://127.0.0.1:3000", "BASE_APP": "node base.js", "SCENARIOS": "tasks-reactive,\n chat.yml ",
 		"RUNS": "5", "MAX_RUNS": "9", "THRESHOLDS": "ram: 10%\ntime = 5%, ok=1%", "CONFIDENCE": "0.95", "BUDGET": "45m", "STORE": "dir:x",
-		"INCONCLUSIVE": "fail", "NODE_METRICS": "true", "BASELINE": "main", "UPDATE_BASELINE": "true",
+		"INCONCLUSIVE": "fail", "NODE_METRICS": "true", "BASELINE": "main", "UPDATE_BASELINE": "true", "HISTORY": "true",
 	}
 	i := readInputs(func(k string) string { return env[strings.TrimPrefix(k, inputPrefix)] })
 	if err := i.check(github.Job{}); err != nil {
@@ -376,7 +376,7 @@ func TestInputsBecomeACommandLine(t *testing.T) {
 	}
 	want := []string{"--config=perf.yml", "run", "--out=r.json", "--head-app=node main.js", "--base-app=node base.js",
 		"--url=http://127.0.0.1:3000", "--node-metrics", "--runs=5", "--max-runs=9", "--budget=45m", "--confidence=0.95", "--inconclusive=fail", "--store=dir:x",
-		"--save-baseline=main", "--threshold=ram=10%", "--threshold=time=5%", "--threshold=ok=1%", "--", "tasks-reactive", "chat.yml"}
+		"--save-baseline=main", "--slim", "--threshold=ram=10%", "--threshold=time=5%", "--threshold=ok=1%", "--", "tasks-reactive", "chat.yml"}
 	if got := i.args("r.json", true); !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}

@@ -141,6 +141,9 @@ func (i *inputs) args(out string, pairs bool) []string {
 	f.strictly(i)
 	if i.updateBaseline == "true" {
 		f.add("save-baseline", i.baseline)
+		if i.history == "true" { // nights add up, and what a history is judged by is in the slim record
+			f = append(f, "--slim")
+		}
 	}
 	if !pairs {
 		f.add("baseline", i.baseline)
