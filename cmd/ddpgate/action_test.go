@@ -368,7 +368,7 @@ func TestInputsBecomeACommandLine(t *testing.T) {
 	env := map[string]string{
 		"CONFIG": "perf.yml", "APP": "node main.js", "URL": "http://127.0.0.1:3000", "BASE_APP": "node base.js", "SCENARIOS": "tasks-reactive,\n chat.yml ",
 		"RUNS": "5", "MAX_RUNS": "9", "THRESHOLDS": "ram: 10%\ntime = 5%, ok=1%", "CONFIDENCE": "0.95", "BUDGET": "45m", "STORE": "dir:x",
-		"INCONCLUSIVE": "fail", "NODE_METRICS": "true", "BASELINE": "main", "UPDATE_BASELINE": "true", "HISTORY": "true",
+		"INCONCLUSIVE": "fail", "NODE_METRICS": "true", "BASELINE": "main", "UPDATE_BASELINE": "true", "HISTORY": "true", "ISSUE": "never",
 	}
 	i := readInputs(func(k string) string { return env[strings.TrimPrefix(k, inputPrefix)] })
 	if err := i.check(github.Job{}); err != nil {
