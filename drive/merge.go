@@ -62,8 +62,7 @@ func (p *Part) Clone() *Part {
 	c := *p
 	c.Histograms = make(map[string]*metric.Histogram, len(p.Histograms))
 	for name, h := range p.Histograms {
-		c.Histograms[name] = metric.NewHistogram()
-		c.Histograms[name].Merge(h)
+		c.Histograms[name] = h.Clone()
 	}
 	c.Failures, c.Active, c.Results = slices.Clone(p.Failures), slices.Clone(p.Active), maps.Clone(p.Results)
 	c.Sources, c.Faults, c.Regions = slices.Clone(p.Sources), slices.Clone(p.Faults), maps.Clone(p.Regions)

@@ -19,6 +19,7 @@ type clock struct {
 	low, high time.Duration
 	below     bool // low is known
 	above     bool // high is known
+	live      bool // lines were heard as they came, and not read from the store later
 }
 
 // heard takes in a line that was written at one time by the worker's clock, and heard at another by ours.
@@ -47,8 +48,8 @@ func (c *clock) ahead() drive.Range {
 	return r
 }
 
-// fault returns why the clock may not be trusted. Where nobody listened to the worker there are no lines that came at once.
-func (c *clock) fault(async bool) string {
+// fault returns why the clock may not be trusted.
+func (c *clock) fault() string {
 	ms := func(d time.Duration) time.Duration {
 		return time.Duration(math.Abs(float64(d.Round(time.Millisecond))))
 	}
@@ -57,7 +58,7 @@ func (c *clock) fault(async bool) string {
 		return fmt.Sprintf("its clock was ahead by %v or more, so that its sessions came early", ms(c.low))
 	case c.above && c.high < -maxAhead:
 		return fmt.Sprintf("its clock was behind by %v or more, so that its sessions came late", ms(c.high))
-	case !async && c.below && c.low < -maxAhead:
+	case c.live && c.below && c.low < -maxAhead:
 		return fmt.Sprintf("its clock was behind, or every line of it on the way for %v: when its sessions came is not known", ms(c.low))
 	}
 	return ""

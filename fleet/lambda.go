@@ -95,7 +95,9 @@ func (f *Function) open(ctx context.Context) (*lambda.Client, error) {
 	}
 	f.client = lambda.NewFromConfig(cfg, func(o *lambda.Options) {
 		o.Retryer = aws.NopRetryer{}
-		o.HTTPClient = new(http.Client) // without a time limit of its own: a job's context has one
+		calls := http.DefaultTransport.(*http.Transport).Clone()
+		calls.DisableKeepAlives = true                // a call takes as long as its load
+		o.HTTPClient = &http.Client{Transport: calls} // without a time limit of its own: a job's context has one
 	})
 	return f.client, nil
 }

@@ -26,8 +26,19 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	goleak.VerifyTestMain(m)
+	var err error
+	if workerDir, err = os.MkdirTemp("", "ddpgate-fleet"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		_ = os.RemoveAll(workerDir)
+		os.Exit(code)
+	}))
 }
+
+// workerDir is where the worker of AWS Lambda is built.
+var workerDir string
 
 // local is a fleet of processes that are this program.
 func local(t testing.TB, count int) *Fleet {

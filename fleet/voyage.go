@@ -175,6 +175,7 @@ func lines(out io.ReadCloser, hear func(line)) error {
 func (v *voyage) hear(ctx context.Context, i int, l line) {
 	now := v.fleet.now()
 	v.mu.Lock()
+	v.shares[i].clock.live = true
 	v.shares[i].clock.heard(l.At, now)
 	v.mu.Unlock()
 	if l.Progress != nil {
@@ -225,7 +226,7 @@ func (v *voyage) take(i int, l line) {
 		s.fault = v.open(i, a.Parts)
 	}
 	if s.fault == "" {
-		s.fault = s.clock.fault(v.fleet.Async)
+		s.fault = s.clock.fault()
 	}
 }
 

@@ -14,7 +14,7 @@ const coarseDigits = 2
 // again, each duration is off by 0.4 % at most. What must be exact is to be read off the histogram itself.
 func (h *Histogram) EncodeCoarse() (string, error) {
 	coarse := hdr.New(lowest, highest, coarseDigits)
-	coarse.Merge(h.h)
+	coarse.Merge(h.dense())
 	b, err := coarse.Encode(hdr.V2CompressedEncodingCookieBase)
 	if err != nil {
 		return "", fmt.Errorf("encode histogram: %w", err)

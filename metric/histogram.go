@@ -11,8 +11,11 @@ import (
 // A Histogram keeps durations from 1 µs to one hour with three significant digits, and beside them how many
 // attempts ended without one. It takes some 100 KiB once values spread, so a driver keeps one for each metric and
 // worker, never one a session. It is not safe for concurrent use: record into one a goroutine and Merge them.
+//
+// One that was read stays as small as its text until it is looked into; merging it into another is no look.
 type Histogram struct {
-	h        *hdr.Histogram
+	h        *hdr.Histogram       // nil where packed has all
+	packed   *hdr.PackedHistogram // as it was read, nil once it was looked into
 	censored int64
 	outside  int64
 }
@@ -33,7 +36,7 @@ func (h *Histogram) Record(seconds float64) {
 		h.outside++
 		return
 	}
-	if err := h.h.RecordValue(max(lowest, int64(math.Round(seconds*1e6)))); err != nil {
+	if err := h.dense().RecordValue(max(lowest, int64(math.Round(seconds*1e6)))); err != nil {
 		h.outside++
 	}
 }
@@ -42,7 +45,7 @@ func (h *Histogram) Record(seconds float64) {
 func (h *Histogram) Censor() { h.censored++ }
 
 // Count returns how many durations were recorded, without the censored attempts and those outside.
-func (h *Histogram) Count() int64 { return h.h.TotalCount() }
+func (h *Histogram) Count() int64 { return h.dense().TotalCount() }
 
 // Censored returns how many attempts ended without a duration.
 func (h *Histogram) Censored() int64 { return h.censored }
@@ -51,14 +54,14 @@ func (h *Histogram) Censored() int64 { return h.censored }
 func (h *Histogram) Outside() int64 { return h.outside }
 
 // Max returns the longest duration in seconds, 0 for an empty histogram.
-func (h *Histogram) Max() float64 { return float64(h.h.Max()) / 1e6 }
+func (h *Histogram) Max() float64 { return float64(h.dense().Max()) / 1e6 }
 
 // Mean returns the mean of the recorded durations in seconds, 0 for an empty histogram.
 func (h *Histogram) Mean() float64 {
 	if h.Count() == 0 {
 		return 0
 	}
-	return h.h.Mean() / 1e6
+	return h.dense().Mean() / 1e6
 }
 
 // Quantile returns the q-quantile in seconds, 0 < q <= 1, by nearest rank. Censored attempts stand in the ranks above every
@@ -70,19 +73,44 @@ func (h *Histogram) Quantile(q float64) (seconds float64, ok bool) {
 		return 0, false
 	}
 	// The library takes a percentage of its own count and rounds it to the nearest rank, which is this one.
-	return float64(h.h.ValueAtQuantile(float64(rank)/float64(n)*100)) / 1e6, true
+	return float64(h.dense().ValueAtQuantile(float64(rank)/float64(n)*100)) / 1e6, true
 }
 
 // Merge adds another histogram's contents to this one's. The other is left as it was.
 func (h *Histogram) Merge(other *Histogram) {
-	h.outside += other.outside + h.h.Merge(other.h)
+	if other.packed != nil {
+		h.outside += other.packed.MergeInto(h.dense())
+	} else {
+		h.outside += h.dense().Merge(other.h)
+	}
+	h.outside += other.outside
 	h.censored += other.censored
+}
+
+// Clone returns a copy.
+func (h *Histogram) Clone() *Histogram {
+	if h.packed != nil {
+		return &Histogram{packed: h.packed.Clone(), censored: h.censored, outside: h.outside}
+	}
+	c := NewHistogram()
+	c.Merge(h)
+	return c
+}
+
+// dense returns the counts in a form that is quick to look into.
+func (h *Histogram) dense() *hdr.Histogram {
+	if h.packed != nil {
+		h.h = hdr.New(lowest, highest, digits)
+		h.outside += h.packed.MergeInto(h.h)
+		h.packed = nil
+	}
+	return h.h
 }
 
 // Encode returns the recorded durations as HdrHistogram V2 compressed base64, which its other implementations read too.
 // The counts of censored and outside attempts are not in it.
 func (h *Histogram) Encode() (string, error) {
-	b, err := h.h.Encode(hdr.V2CompressedEncodingCookieBase)
+	b, err := h.dense().Encode(hdr.V2CompressedEncodingCookieBase)
 	if err != nil {
 		return "", fmt.Errorf("encode histogram: %w", err)
 	}
@@ -92,23 +120,25 @@ func (h *Histogram) Encode() (string, error) {
 // DecodeHistogram reads what Encode or EncodeCoarse wrote. A histogram of another range or resolution is an error: merged with others, it
 // would lose values.
 func DecodeHistogram(s string) (*Histogram, error) {
-	h, err := hdr.Decode([]byte(s))
+	p, err := hdr.DecodePacked([]byte(s))
 	if err != nil {
 		return nil, fmt.Errorf("decode histogram: %w", err)
 	}
-	if h.LowestTrackableValue() == lowest && h.HighestTrackableValue() == highest && h.SignificantFigures() == coarseDigits {
-		return &Histogram{h: refined(h)}, nil
+	if p.LowestTrackableValue() == lowest && p.HighestTrackableValue() == highest && p.SignificantFigures() == coarseDigits {
+		coarse := hdr.New(lowest, highest, coarseDigits)
+		p.MergeInto(coarse)
+		return &Histogram{h: refined(coarse)}, nil
 	}
-	if h.LowestTrackableValue() != lowest || h.HighestTrackableValue() != highest || h.SignificantFigures() != digits {
+	if p.LowestTrackableValue() != lowest || p.HighestTrackableValue() != highest || p.SignificantFigures() != digits {
 		return nil, fmt.Errorf("decode histogram: it holds %d to %d µs with %d digits, not %d to %d with %d",
-			h.LowestTrackableValue(), h.HighestTrackableValue(), h.SignificantFigures(), lowest, highest, digits)
+			p.LowestTrackableValue(), p.HighestTrackableValue(), p.SignificantFigures(), lowest, highest, digits)
 	}
-	return &Histogram{h: h}, nil
+	return &Histogram{packed: p}, nil
 }
 
 // Buckets calls f with the upper end in seconds and the count of each occupied bucket, ascending.
 func (h *Histogram) Buckets(f func(seconds float64, count int64)) {
-	for _, b := range h.h.Distribution() {
+	for _, b := range h.dense().Distribution() {
 		if b.Count > 0 {
 			f(float64(b.To)/1e6, b.Count)
 		}

@@ -37,6 +37,7 @@ type Options struct {
 type Fault struct {
 	Slow  time.Duration // before the worker is handed the event
 	Kill  time.Duration // after which the sandbox is killed; 0 for never
+	Stop  time.Duration // after which the sandbox is stopped as one whose time is over, earlier than it was told; 0 for never
 	Cut   int           // bytes of the answer after which the caller's connection is dead; 0 for never. The function goes on
 	Twice bool          // the event is delivered to another sandbox too; of a synchronous one the caller is told what both answer
 	// Error, where set, is what the function fails with: the worker never sees the event.

@@ -45,18 +45,26 @@ type answer struct {
 	ended   bool
 	outcome outcome
 	more    chan struct{} // closed, and made anew, when there is more to know
+	most    int           // bytes, 0 for no limit
 }
 
-func newAnswer() *answer { return &answer{more: make(chan struct{})} }
+func newAnswer(most int) *answer { return &answer{more: make(chan struct{}), most: most} }
 
 func (a *answer) add(content []byte) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if !a.ended {
-		a.content = append(a.content, content...)
-		close(a.more)
-		a.more = make(chan struct{})
+	if a.ended {
+		return
 	}
+	if a.most > 0 && len(a.content)+len(content) > a.most {
+		a.ended = true
+		a.outcome = outcome{"Function.ResponseSizeTooLarge", fmt.Sprintf("Response payload size exceeded maximum allowed payload size (%d bytes).", a.most)}
+		close(a.more)
+		return
+	}
+	a.content = append(a.content, content...)
+	close(a.more)
+	a.more = make(chan struct{})
 }
 
 // end notes how the invocation ended; what comes later is not heard.
@@ -86,7 +94,7 @@ func (l *Lambda) admit(region string, event []byte) (*invocation, bool) {
 	l.busy[region]++
 	n := l.count
 	l.count++
-	i := &invocation{id: fmt.Sprintf("%08d-0000-4000-8000-000000000000", n), event: event, answer: newAnswer()}
+	i := &invocation{id: fmt.Sprintf("%08d-0000-4000-8000-000000000000", n), event: event, answer: newAnswer(l.o.Response)}
 	if l.o.Befall != nil {
 		i.fault = l.o.Befall(n, event)
 	}
@@ -128,7 +136,11 @@ func pause(d time.Duration) {
 
 // watch waits for an invocation's end, and ends the sandbox where it takes too long.
 func (s *sandbox) watch(i *invocation) {
-	timeout := time.NewTimer(s.l.o.Timeout)
+	limit := s.l.o.Timeout
+	if i.fault.Stop > 0 {
+		limit = i.fault.Stop
+	}
+	timeout := time.NewTimer(limit)
 	defer timeout.Stop()
 	kill := time.NewTimer(s.l.o.Timeout + time.Hour)
 	defer kill.Stop()
@@ -141,16 +153,12 @@ func (s *sandbox) watch(i *invocation) {
 			return
 		}
 		seen += len(content)
-		if most := s.l.o.Response; most > 0 && seen > most {
-			i.answer.end(outcome{"Function.ResponseSizeTooLarge", fmt.Sprintf("Response payload size exceeded maximum allowed payload size (%d bytes).", most)})
-			continue
-		}
 		select {
 		case <-more:
 		case <-s.gone:
 			i.answer.end(*s.doomed)
 		case <-timeout.C:
-			s.kill(outcome{"Sandbox.Timedout", fmt.Sprintf("RequestId: %s Error: Task timed out after %.2f seconds", i.id, s.l.o.Timeout.Seconds())})
+			s.kill(outcome{"Sandbox.Timedout", fmt.Sprintf("RequestId: %s Error: Task timed out after %.2f seconds", i.id, limit.Seconds())})
 		case <-kill.C:
 			s.kill(outcome{"Runtime.ExitError", fmt.Sprintf("RequestId: %s Error: Runtime exited with error: signal: killed", i.id)})
 		}
