@@ -7,21 +7,28 @@ import (
 	"github.com/ddpgate/ddpgate/drive"
 )
 
-// open merges a share's parts, and returns why they cannot be.
-func (v *voyage) open(i int, sealed []Sealed) (fault string) {
-	s := &v.shares[i].source
+// open reads a share's parts, or says why they cannot be merged.
+func (v *voyage) open(i int, sealed []Sealed) (parts []*drive.Part, fault string) {
 	if len(sealed) != len(v.merged) {
-		return fmt.Sprintf("it answered with %d parts, want %d", len(sealed), len(v.merged))
+		return nil, fmt.Sprintf("it answered with %d parts, want %d", len(sealed), len(v.merged))
 	}
-	parts := make([]*drive.Part, len(sealed))
 	for t := range sealed {
 		part, err := sealed[t].open()
 		if err != nil {
-			return err.Error()
+			return nil, err.Error()
 		}
-		if part.Planned != s.Sessions {
-			return fmt.Sprintf("it planned %d sessions, want %d", part.Planned, s.Sessions)
+		if want := v.shares[i].source.Sessions; part.Planned != want {
+			return nil, fmt.Sprintf("it planned %d sessions, want %d", part.Planned, want)
 		}
+		parts = append(parts, part)
+	}
+	return parts, ""
+}
+
+// merge adds a share's parts, one a target, to the sums.
+func (v *voyage) merge(i int, parts []*drive.Part) {
+	s := &v.shares[i].source
+	for t, part := range parts {
 		if lag := part.Histograms["lag"]; lag != nil {
 			if p99, ok := lag.Quantile(0.99); ok {
 				s.Lag = max(s.Lag, p99)
@@ -29,26 +36,17 @@ func (v *voyage) open(i int, sealed []Sealed) (fault string) {
 		}
 		s.Self.Busy = max(s.Self.Busy, part.Self.Busy)
 		s.Self.CPU += part.Self.CPU
-		parts[t] = part
-	}
-	for t, part := range parts {
-		v.merge(t, i, part)
+		if v.region != nil {
+			region := v.region[t][s.Region]
+			if region == nil {
+				region = drive.NewPart(v.ticket.Scenario)
+				v.region[t][s.Region] = region
+			}
+			region.Merge(part.Clone())
+		}
+		v.merged[t].Merge(part)
 	}
 	v.shares[i].merged = true
-	return ""
-}
-
-func (v *voyage) merge(target, i int, part *drive.Part) {
-	if v.region != nil {
-		name := v.shares[i].source.Region
-		region := v.region[target][name]
-		if region == nil {
-			region = drive.NewPart(v.ticket.Scenario)
-			v.region[target][name] = region
-		}
-		region.Merge(part.Clone())
-	}
-	v.merged[target].Merge(part)
 }
 
 // parts closes the sums: shares that are missing are sessions that were dropped, and make the load one that may not be judged.

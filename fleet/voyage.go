@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"sync"
 	"time"
 
@@ -19,6 +20,8 @@ type voyage struct {
 	ticket   Ticket
 	job      Job
 	progress func(i int) func(drive.Progress)
+
+	opening chan struct{} // holds one for each answer that is being opened
 
 	mu     sync.Mutex
 	shares []share
@@ -39,7 +42,7 @@ type share struct {
 }
 
 func (f *Fleet) voyage(t Ticket, job Job, targets []drive.Options) *voyage {
-	v := &voyage{fleet: f, ticket: t, job: job, shares: make([]share, t.Count)}
+	v := &voyage{fleet: f, ticket: t, job: job, shares: make([]share, t.Count), opening: make(chan struct{}, runtime.GOMAXPROCS(0))}
 	regions := make(map[string]bool)
 	for i := range v.shares {
 		s := &v.shares[i].source
@@ -193,26 +196,47 @@ func (v *voyage) hear(ctx context.Context, i int, l line) {
 	v.take(i, l)
 }
 
-// take takes in a worker's answer: each share's once.
+// take takes in a worker's answer: each share's once. Several are opened at once, and merged one after the other.
 func (v *voyage) take(i int, l line) {
-	a := l.Answer
+	if !v.admit(i, l.Answer) {
+		return
+	}
+	var parts []*drive.Part
+	fault := l.Answer.Fault
+	if fault == "" {
+		v.opening <- struct{}{}
+		parts, fault = v.open(i, l.Answer.Parts)
+		<-v.opening
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	s := &v.shares[i]
+	if fault == "" {
+		v.merge(i, parts)
+		fault = s.clock.fault()
+	}
+	s.fault = fault
+}
+
+// admit notes who answered, and says whether it is the answer to a share that has none.
+func (v *voyage) admit(i int, a *Answer) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	s := &v.shares[i]
 	switch {
 	case a.Fault == "" && (a.Run != v.ticket.Run || a.Share != s.source.Share):
 		s.fault = fmt.Sprintf("it answered for share %d of run %s", a.Share.Index, a.Run)
-		return
+		return false
 	case a.Duplicate:
 		s.source.Duplicates++
 		s.taken = true
-		return
+		return false
 	case s.answered:
 		s.source.Duplicates++
 		if first := s.source.Worker; len(a.Parts) > 0 && a.Worker.ID != first && s.fault == "" {
 			s.fault = fmt.Sprintf("workers %s and %s both drove it: the app had more sessions than were asked for", first, a.Worker.ID)
 		}
-		return
+		return false
 	}
 	s.answered = true
 	s.source.Worker, s.source.Machine = a.Worker.ID, a.Worker.Machine
@@ -221,13 +245,7 @@ func (v *voyage) take(i int, l line) {
 	}
 	s.clock.received(a.Received)
 	s.source.Ahead = s.clock.ahead()
-	s.fault = a.Fault
-	if s.fault == "" {
-		s.fault = v.open(i, a.Parts)
-	}
-	if s.fault == "" {
-		s.fault = s.clock.fault()
-	}
+	return true
 }
 
 // fault notes why there is nothing of a share; its first reason stays.
