@@ -212,3 +212,33 @@ func (c crew) resume(t *testing.T, run string) (said string, code int) {
 	}
 	return string(out), 0
 }
+
+// Base and head that both run already are driven at once, by the same workers.
+func TestWorkersDriveBoth(t *testing.T) {
+	dir, base, head := t.TempDir(), served(t), served(t)
+	config := fmt.Sprintf("app: {url: %q}\nbase: {url: %q}\nruns: {min: 1, max: 1, warmup: 0, cooldown: 0s}\n", head, base)
+	if err := os.WriteFile(filepath.Join(dir, "ddpgate.yml"), []byte(config), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), "ddpgate", "run", "connect", "--rate", "10/s", "--for", "1s", "--workers", "local:2", "--out", "both.json")
+	cmd.Dir = dir
+	said, err := cmd.CombinedOutput() // whatever the verdict on one run
+	if !strings.Contains(string(said), "connect on base and head at once: 2 workers, 10 sessions each at most") {
+		t.Errorf("%v: it said %s", err, said)
+	}
+	rec, err := record.Read(filepath.Join(dir, "both.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var workers []string
+	for i, arm := range []string{record.Base, record.Head} {
+		run := rec.Scenarios[0].Runs[i]
+		if run.Arm != arm || run.Pair != 0 || run.Sessions.OK != 10 || len(run.Shards) != 2 {
+			t.Fatalf("run %d is of %s, pair %d, %+v, with %d shards", i, run.Arm, run.Pair, run.Sessions, len(run.Shards))
+		}
+		workers = append(workers, run.Shards[0].Worker)
+	}
+	if workers[0] != workers[1] {
+		t.Errorf("base was driven by process %s and head by %s, want the same", workers[0], workers[1])
+	}
+}
