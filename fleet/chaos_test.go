@@ -40,6 +40,7 @@ type mishap struct {
 	fleet      func(*Fleet)
 	get        func(name string, content []byte) ([]byte, error) // of the coordinator's store
 	faults     [2]string                                         // of the workers; where there are none the part is right
+	wrong      bool                                              // the functions' ALLOWED_TARGETS is no list of origins
 	either     bool                                              // the fault is the first worker's or the other's
 	duplicates int                                               // of both workers
 }
@@ -98,6 +99,7 @@ func mishaps() []mishap {
 		{name: "function stopped", lambda: o(lambdatest.Fault{Stop: 2200 * time.Millisecond}), faults: only("Task timed out after 2.20 seconds")},
 		{name: "denied", lambda: lambdatest.Options{Denied: true}, faults: both("AccessDeniedException")},
 		{name: "no function", fleet: func(f *Fleet) { f.Places = []Place{&Function{Name: "other", In: "eu-west-1"}} }, faults: both("ResourceNotFoundException")},
+		{name: "set up wrongly", wrong: true, faults: both(`ALLOWED_TARGETS: "staging" is no origin`)},
 		{name: "another version", fleet: func(f *Fleet) { f.Version = "v9.9.9" }, faults: both("this worker is ddpgate (devel), the coordinator v9.9.9")},
 	}
 }
@@ -113,7 +115,11 @@ func TestChaos(t *testing.T) {
 			if m.store {
 				store, name = parts(t)
 			}
-			f, l := lambdas(t, 2, m.lambda, app)
+			allowed := app
+			if m.wrong {
+				allowed = "staging"
+			}
+			f, l := lambdas(t, 2, m.lambda, allowed)
 			f.Store, f.Parts, f.Async = store, name, m.async
 			if m.get != nil {
 				f.Store = lossy{store, m.get}

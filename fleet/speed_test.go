@@ -1,11 +1,13 @@
 package fleet
 
 import (
+	"archive/zip"
 	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"os"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -13,6 +15,7 @@ import (
 	"time"
 
 	"github.com/ddpgate/ddpgate/drive"
+	"github.com/ddpgate/ddpgate/internal/lambdatest"
 	"github.com/ddpgate/ddpgate/internal/usage"
 	"github.com/ddpgate/ddpgate/metric"
 	"github.com/ddpgate/ddpgate/scenario"
@@ -113,4 +116,67 @@ func TestMergeInLittleMemory(t *testing.T) {
 	if _, _, peak := mergeMany(t, answers(t, 5)); peak > 200e6 {
 		t.Errorf("merging took %d MB", peak/1e6)
 	}
+}
+
+// From a call that finds no sandbox until the worker's answer: a worker that answers could dial.
+func BenchmarkColdStart(b *testing.B) {
+	for b.Loop() {
+		b.StopTimer()
+		f, _ := lambdas(b, 1, lambdatest.Options{}, "http://192.0.2.1")
+		b.StartTimer()
+		if err := f.Hello(b.Context(), "http://192.0.2.1"); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// What a coordinator does for a worker beside merging its parts: the call, the lines, the progress. CPU is that of this process, the
+// Lambda's emulator included.
+func BenchmarkCall(b *testing.B) {
+	f, _ := lambdas(b, 1, lambdatest.Options{}, "http://192.0.2.1")
+	if err := f.Hello(b.Context(), "http://192.0.2.1"); err != nil {
+		b.Fatal(err)
+	}
+	before, err := usage.CPU()
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if err := f.Hello(b.Context(), "http://192.0.2.1"); err != nil {
+			b.Fatal(err)
+		}
+	}
+	after, err := usage.CPU()
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportMetric((after-before)*1e3/float64(b.N), "cpu-ms/op")
+}
+
+// The worker's zip stays small: a function is started from it.
+func TestZip(t *testing.T) {
+	path, err := worker()
+	if err != nil {
+		t.Fatal(err)
+	}
+	binary, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	z := zip.NewWriter(&out)
+	w, err := z.Create("bootstrap")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Write(binary); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if out.Len() > 10e6 {
+		t.Errorf("the zip has %.1f MB", float64(out.Len())/1e6)
+	}
+	t.Logf("the zip has %.1f MB", float64(out.Len())/1e6)
 }
