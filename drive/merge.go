@@ -169,6 +169,13 @@ func (p *Part) Check() error {
 	if !(p.Time >= 0) || !(p.Floor >= 0) {
 		fault("time is %v s, floor %v s", p.Time, p.Floor)
 	}
+	const longest = 24 * 3600 // s; no load takes as long, and a sum of levels has one every half second
+	for i, l := range p.Active {
+		if !(l.T >= 0 && l.T <= longest) || i > 0 && l.T < p.Active[i-1].T {
+			fault("level %d is at %v s", i, l.T)
+			break
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(p.Histograms)) {
 		if p.Histograms[name] == nil {
 			fault("histogram %s is missing", name)

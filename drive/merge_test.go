@@ -202,6 +202,8 @@ func TestCheckPart(t *testing.T) {
 		"ends":      {Part{Planned: 2, Started: 2, OK: 1}, "2 started and 0 late"},
 		"negative":  {Part{Planned: -1, Dropped: -1}, "planned is -1"},
 		"time":      {Part{Time: math.NaN()}, "time is NaN"},
+		"endless":   {Part{Active: []Level{{0, 1}, {1e300, 0}}}, "level 1 is at 1e+300 s"},
+		"backwards": {Part{Active: []Level{{2, 1}, {1, 0}}}, "level 1 is at 1 s"},
 		"histogram": {Part{Histograms: map[string]*metric.Histogram{"lag": nil}}, "histogram lag is missing"},
 	} {
 		if err := row.part.Check(); err == nil || !strings.Contains(err.Error(), row.want) {
