@@ -25,7 +25,7 @@ type Function struct {
 	Memory int    // MB that the function has, for the plan's cost; 0 for what the template gives it
 
 	mu     sync.Mutex
-	client *lambda.Client
+	config *aws.Config // read at the first call
 }
 
 // The published limits of AWS Lambda, and prices of arm64 in us-east-1. Of 1,024 descriptors some are the runtime's own.
@@ -72,12 +72,27 @@ func (f *Function) Limits() Limits {
 	}
 }
 
-// open returns the client. It tries nothing twice: a job that is handed out again may be done twice.
+// open returns a client for one call, since the streams of one client share a buffer without a lock (smithy-go v1.28.9). It tries nothing
+// twice: a job that is handed out again may be done twice.
 func (f *Function) open(ctx context.Context) (*lambda.Client, error) {
+	cfg, err := f.configured(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return lambda.NewFromConfig(*cfg, func(o *lambda.Options) {
+		o.Retryer = aws.NopRetryer{}
+		calls := http.DefaultTransport.(*http.Transport).Clone()
+		calls.DisableKeepAlives = true                // a call takes as long as its load
+		o.HTTPClient = &http.Client{Transport: calls} // without a time limit of its own: a job's context has one
+	}), nil
+}
+
+// configured returns what AWS's own tools go by.
+func (f *Function) configured(ctx context.Context) (*aws.Config, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.client != nil {
-		return f.client, nil
+	if f.config != nil {
+		return f.config, nil
 	}
 	var options []func(*config.LoadOptions) error
 	if f.In != "" {
@@ -93,13 +108,8 @@ func (f *Function) open(ctx context.Context) (*lambda.Client, error) {
 	if _, err := cfg.Credentials.Retrieve(ctx); err != nil {
 		return nil, unfit(fmt.Errorf("no credentials: %w", err))
 	}
-	f.client = lambda.NewFromConfig(cfg, func(o *lambda.Options) {
-		o.Retryer = aws.NopRetryer{}
-		calls := http.DefaultTransport.(*http.Transport).Clone()
-		calls.DisableKeepAlives = true                // a call takes as long as its load
-		o.HTTPClient = &http.Client{Transport: calls} // without a time limit of its own: a job's context has one
-	})
-	return f.client, nil
+	f.config = &cfg
+	return f.config, nil
 }
 
 // Invoke calls the function and returns what it streams.
