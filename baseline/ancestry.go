@@ -71,8 +71,7 @@ type Choice struct {
 	Age      time.Duration // since it was measured
 }
 
-// Nearest returns the newest healthy entry of the nearest of the commits that has one. An entry is healthy unless its record was judged to be worse or could not be measured,
-// and nobody accepted it. ok is false if there is none.
+// Nearest returns the newest healthy entry of the nearest of the commits that has one. ok is false if there is none.
 func Nearest(entries []Entry, commits []string, now time.Time) (c Choice, ok bool) {
 	distance := make(map[string]int, len(commits))
 	for i, commit := range commits {
@@ -88,9 +87,10 @@ func Nearest(entries []Entry, commits []string, now time.Time) (c Choice, ok boo
 	return c, ok
 }
 
-// Healthy says whether nothing speaks against the entry as a baseline.
+// Healthy says whether nothing speaks against the entry as a baseline: it was not kept for the history only, and its record was not judged to be worse, nor could it not be
+// measured, unless somebody accepted it. Promoting a record that was held makes a new entry of it, which is not.
 func (e Entry) Healthy() bool {
-	return e.Accepted != "" || e.Verdict != "regression" && e.Verdict != "unmeasured"
+	return !e.Held && (e.Accepted != "" || e.Verdict != "regression" && e.Verdict != "unmeasured")
 }
 
 // How old and how far away a baseline may be where the configuration does not say.

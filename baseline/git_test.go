@@ -218,6 +218,16 @@ func TestNearest(t *testing.T) {
 			t.Errorf("%v: got %+v, %v, want record %s at %d", tt.commits, got, ok, tt.want, tt.distance)
 		}
 	}
+	held := []Entry{entry(1, "b", "pass"), entry(2, "a", "pass")}
+	held[1].Held = true
+	if got, ok := Nearest(held, []string{"a", "b"}, now); !ok || got.ID != "1" {
+		t.Errorf("held for the history only: got %+v, %v, want the one farther away", got, ok)
+	}
+	again := held[1]
+	again.Held, again.Promoted = false, true
+	if got, ok := Nearest(append(held, again), []string{"a", "b"}, now); !ok || got.ID != "2" {
+		t.Errorf("promoted after that: got %+v, %v", got, ok)
+	}
 	entries[3].Accepted = "worth it"
 	got, _ := Nearest(entries, []string{"a", "b"}, now)
 	if got.ID != "4" {
