@@ -258,7 +258,7 @@ func TestOpen(t *testing.T) {
 }
 
 func TestConfig(t *testing.T) {
-	for _, good := range []Config{{}, {Store: "dir:x", Key: "main"}, {Key: "release/3.x"}} {
+	for _, good := range []Config{{}, {Store: "dir:x", Key: "main"}, {Key: "release/3.x"}, {Key: Auto}} {
 		if err := good.Validate(); err != nil {
 			t.Errorf("%+v: %v", good, err)
 		}

@@ -16,11 +16,13 @@ var (
 )
 
 // CheckKey returns an error for what cannot be a key's name: letters, digits and ._+- in parts that begin with a letter or
-// digit, with / between them, 100 bytes at most.
+// digit, with / between them, 100 bytes at most, and not Auto.
 func CheckKey(name string) error {
 	switch {
 	case name == "":
 		return fmt.Errorf("a key must have a name")
+	case name == Auto:
+		return fmt.Errorf("%q cannot be a key: it stands for the record of the nearest earlier commit", name)
 	case len(name) > maxKey:
 		return fmt.Errorf("key %.20q… has %d bytes, at most %d are allowed", name, len(name), maxKey)
 	case !keyForm.MatchString(name):

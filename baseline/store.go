@@ -215,7 +215,7 @@ func (c Config) Validate() error {
 	if c.MaxDistance < 0 || c.MaxDistance >= farthest {
 		faults = append(faults, fmt.Errorf("max_distance is %d, must be from 0 to %d", c.MaxDistance, farthest-1))
 	}
-	if c.Key != "" {
+	if c.Key != "" && c.Key != Auto {
 		if err := CheckKey(c.Key); err != nil {
 			faults = append(faults, fmt.Errorf("key: %w", err))
 		}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/ddpgate/ddpgate/baseline"
 	"github.com/ddpgate/ddpgate/github"
 	"github.com/ddpgate/ddpgate/internal/nearest"
 )
@@ -78,8 +79,12 @@ func (i *inputs) check(job github.Job) error {
 	choice("inconclusive", i.inconclusive, "warn", "fail")
 	choice("node-metrics", i.nodeMetrics, "true", "false")
 	choice("update-baseline", i.updateBaseline, "true", "false")
-	if i.updateBaseline == "true" && i.baseline == "" {
-		faults = append(faults, errors.New("input update-baseline: it needs the key to save under, in the input baseline"))
+	if i.updateBaseline == "true" {
+		if i.baseline == "" {
+			faults = append(faults, errors.New("input update-baseline: it needs the key to save under, in the input baseline"))
+		} else if err := baseline.CheckKey(i.baseline); err != nil {
+			faults = append(faults, fmt.Errorf("input baseline: %w", err))
+		}
 	}
 	if i.history == "true" && i.updateBaseline != "true" {
 		faults = append(faults, errors.New("input history: it needs the record in the history, by update-baseline: true"))

@@ -356,6 +356,8 @@ func TestMistakesAboutTheHistory(t *testing.T) {
 		"neither true nor false": {map[string]string{"HISTORY": "ture"}, `input history: unknown choice "ture", did you mean "true"?`},
 		"a history of nothing":   {map[string]string{"HISTORY": "true", "UPDATE_BASELINE": "false"}, `input history: it needs the record in the history, by update-baseline: true`},
 		"an issue about nothing": {map[string]string{"HISTORY": "false", "ISSUE": "always"}, `input issue: it needs the verdict on the history, by history: true`},
+		"a key that is a word":   {map[string]string{"BASELINE": "auto"}, `input baseline: "auto" cannot be a key: it stands for the record of the nearest earlier commit`},
+		"no key at all":          {map[string]string{"BASELINE": "../up"}, `input baseline: "../up" cannot be a key`},
 		"no token":               {map[string]string{"GITHUB_TOKEN": ""}, `input github-token: it is missing, and without it there is no issue; issue: never needs none`},
 	} {
 		t.Run(name, func(t *testing.T) {
