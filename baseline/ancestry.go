@@ -14,41 +14,47 @@ var ErrShallow = errors.New("this clone has too little history: fetch all of it 
 // farthest is how many commits are looked at.
 const farthest = 1000
 
+// A Lineage are the commits whose records may be the baseline of another commit.
+type Lineage struct {
+	Commits []string // nearest first
+	Shallow bool     // there may be more that the clone does not have
+}
+
 // Ancestry returns the commits whose records may be the baseline of the commit that is checked out in the current directory, by the git command: the commit at which it left a
-// branch, and its first parents, nearest first. A commit that is on the branch itself is held against its own first parent. branches are tried in turn, each at the remote
-// origin first.
-func Ancestry(ctx context.Context, branches ...string) ([]string, error) {
+// branch, and its first parents. A commit that is on the branch itself is held against its own first parent. branches are tried in turn, each at the remote origin first.
+// ErrShallow says that the clone has none of them.
+func Ancestry(ctx context.Context, branches ...string) (Lineage, error) {
 	branch, err := knownBranch(ctx, branches)
 	if err != nil {
-		return nil, err
+		return Lineage{}, err
 	}
 	head, err := git{}.name(ctx, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
 	if err != nil {
-		return nil, fmt.Errorf("no commit is checked out: %w", err)
+		return Lineage{}, fmt.Errorf("no commit is checked out: %w", err)
 	}
 	shallow, err := git{}.name(ctx, "rev-parse", "--is-shallow-repository")
 	if err != nil {
-		return nil, err
+		return Lineage{}, err
 	}
 	left, err := git{}.name(ctx, "merge-base", head, branch)
 	if err != nil {
 		if shallow == "true" {
-			return nil, ErrShallow
+			return Lineage{}, ErrShallow
 		}
-		return nil, fmt.Errorf("%.12s and %s have no commit in common: %w", head, branch, err)
+		return Lineage{}, fmt.Errorf("%.12s and %s have no commit in common: %w", head, branch, err)
 	}
 	listed, err := git{}.name(ctx, "rev-list", "--first-parent", fmt.Sprintf("--max-count=%d", farthest), left)
 	if err != nil {
-		return nil, err
+		return Lineage{}, err
 	}
 	commits := strings.Fields(listed)
 	if left == head {
 		commits = commits[1:]
 	}
 	if len(commits) == 0 && shallow == "true" {
-		return nil, ErrShallow
+		return Lineage{}, ErrShallow
 	}
-	return commits, nil
+	return Lineage{commits, shallow == "true"}, nil
 }
 
 func knownBranch(ctx context.Context, branches []string) (string, error) {

@@ -178,11 +178,11 @@ func TestAncestry(t *testing.T) {
 
 	inRepository(t, dir, "checkout", "--quiet", "feature")
 	got, err := Ancestry(t.Context(), "nowhere", "main")
-	if err != nil || !slices.Equal(got, commits) {
+	if err != nil || !slices.Equal(got.Commits, commits) || got.Shallow {
 		t.Errorf("from the feature: got %v, %v, want %v, without %s and %s", got, err, commits, side, later)
 	}
 	inRepository(t, dir, "checkout", "--quiet", "main")
-	if got, err := Ancestry(t.Context(), "main"); err != nil || !slices.Equal(got, commits) {
+	if got, err := Ancestry(t.Context(), "main"); err != nil || !slices.Equal(got.Commits, commits) {
 		t.Errorf("from main: got %v, %v, want its own first parent and so on", got, err)
 	}
 	if _, err := Ancestry(t.Context(), "nowhere"); err == nil || !strings.Contains(err.Error(), "no branch nowhere") {
@@ -193,6 +193,12 @@ func TestAncestry(t *testing.T) {
 	t.Chdir(shallow)
 	if _, err := Ancestry(t.Context(), "main"); !errors.Is(err, ErrShallow) {
 		t.Errorf("shallow: got %v, want %v", err, ErrShallow)
+	}
+	deeper := t.TempDir()
+	inRepository(t, deeper, "clone", "--quiet", "--depth=2", "file://"+dir, ".")
+	t.Chdir(deeper)
+	if got, err := Ancestry(t.Context(), "main"); err != nil || !got.Shallow || !slices.Equal(got.Commits, commits[:1]) {
+		t.Errorf("two commits of it: got %+v, %v, want the one before, and that there are more", got, err)
 	}
 }
 

@@ -247,7 +247,7 @@ func (l *ledger) enter(ctx context.Context, key string, c change, e Entry) error
 	c.admit = func(logs []string) error {
 		for _, other := range logs {
 			if name, ok := keyOf(other); ok && name != key && strings.EqualFold(name, key) {
-				return clash(key, name)
+				return fmt.Errorf("keys %q and %q differ only in case: call it %s", key, name, name)
 			}
 		}
 		_, err := keysOf(logs)

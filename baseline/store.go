@@ -11,6 +11,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ddpgate/ddpgate/internal/nearest"
@@ -127,8 +128,11 @@ func (e *NoKeyError) Error() string {
 // Is makes the error an ErrNoKey.
 func (e *NoKeyError) Is(target error) bool { return target == ErrNoKey }
 
-// Hint says how to make the baseline.
+// Hint says how to make the baseline, or by which name to call the one that is there.
 func (e *NoKeyError) Hint() string {
+	if e.Near != e.Key && strings.EqualFold(e.Near, e.Key) {
+		return fmt.Sprintf("call it %s: two keys must not differ only in case", e.Near)
+	}
 	return fmt.Sprintf("make one with ddpgate run --save-baseline %s, or from a record with ddpgate baseline save %s RECORD", e.Key, e.Key)
 }
 

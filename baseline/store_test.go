@@ -191,8 +191,10 @@ func TestNoKey(t *testing.T) {
 		if want := `no baseline under key "mian" in ` + spec + `, did you mean "main"?`; err.Error() != want {
 			t.Errorf("got %q, want %q", err, want)
 		}
-		if _, err := s.Load(t.Context(), "Main"); !errors.Is(err, ErrNoKey) {
-			t.Errorf("a key in another case: got %v, want %v", err, ErrNoKey)
+		_, err = s.Load(t.Context(), "MAIN")
+		var no *NoKeyError
+		if !errors.As(err, &no) || no.Near != "main" || strings.Contains(no.Hint(), "save") || !strings.Contains(no.Hint(), "call it main") {
+			t.Errorf("a key in another case: got %#v, whose save would be refused", err)
 		}
 	})
 }

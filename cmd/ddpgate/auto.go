@@ -29,13 +29,16 @@ func (j *judge) choose(ctx context.Context, c *command, store baseline.Store, fr
 	if target := c.Env("GITHUB_BASE_REF"); target != "" {
 		branches = append(branches, target)
 	}
-	commits, err := baseline.Ancestry(ctx, append(branches, key)...)
+	before, err := baseline.Ancestry(ctx, append(branches, key)...)
 	if err != nil {
 		return usage(fmt.Errorf("--baseline auto: %w", err))
 	}
-	choice, ok := baseline.Nearest(entries, commits, time.Now())
+	choice, ok := baseline.Nearest(entries, before.Commits, time.Now())
 	if !ok {
-		j.unfit = fmt.Sprintf("none of the %d commits before this one has a healthy record under key %q in %v", len(commits), key, store)
+		j.unfit = fmt.Sprintf("none of the %d commits before this one has a healthy record under key %q in %v", len(before.Commits), key, store)
+		if before.Shallow {
+			j.unfit += ": " + baseline.ErrShallow.Error()
+		}
 		return nil
 	}
 	if j.unfit = from.TooFar(choice); j.unfit != "" {
