@@ -18,7 +18,7 @@ import (
 type baselineCmd struct {
 	List    baselineList    `cmd:"" help:"List the keys."`
 	Show    baselineShow    `cmd:"" help:"Show the records under a key, oldest first."`
-	Save    baselineSave    `cmd:"" help:"Make a record the newest baseline of a key."`
+	Save    baselineSave    `cmd:"" help:"Make a record the newest baseline of a key. One that is worse, undecided or not whole is kept in its history only."`
 	Promote baselinePromote `cmd:"" help:"Make a record of a key's history its baseline."`
 	Pin     baselinePin     `cmd:"" help:"Print the build that the next record of a key is to be held against."`
 	Prune   baselinePrune   `cmd:"" help:"Delete old records that no key needs."`
@@ -118,7 +118,11 @@ type baselineSave struct {
 }
 
 func (b *baselineSave) run(ctx context.Context, c *command) (int, error) {
-	store, err := c.store(b.storeFlag)
+	cfg, err := c.load()
+	if err != nil {
+		return 0, err
+	}
+	store, err := b.open(c, cfg.Baseline)
 	if err != nil {
 		return 0, err
 	}
@@ -129,11 +133,15 @@ func (b *baselineSave) run(ctx context.Context, c *command) (int, error) {
 	if err != nil {
 		return 0, usage(err)
 	}
-	notes := []baseline.Note{baseline.Accepted(b.Accept)}
-	if b.Hold {
-		notes = append(notes, baseline.Held())
+	entries, err := store.Load(ctx, b.Key)
+	if err != nil && !errors.Is(err, baseline.ErrNoKey) {
+		return 0, err
 	}
-	entry, err := store.Save(ctx, b.Key, b.of(rec), time.Now(), notes...)
+	n, err := nominate(ctx, c, store, b.Key, entries, rec, cfg.Gate)
+	if err != nil {
+		return 0, err
+	}
+	entry, err := n.save(ctx, c, store, b.Key, b.slimFlag, b.Accept, b.Hold)
 	if err != nil {
 		return 0, err
 	}
@@ -141,7 +149,7 @@ func (b *baselineSave) run(ctx context.Context, c *command) (int, error) {
 		return exitPass, printJSON(c.Stdout, entry)
 	}
 	as := "as the newest baseline"
-	if b.Hold {
+	if entry.Held {
 		as = "in the history"
 	}
 	fmt.Fprintf(c.Stdout, "saved %s %s of %s in %v\n", b.Record, as, b.Key, store)

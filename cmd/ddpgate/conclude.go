@@ -2,9 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/ddpgate/ddpgate/baseline"
 	"github.com/ddpgate/ddpgate/gate"
@@ -107,7 +107,7 @@ func (r *runCmd) conclude(ctx context.Context, c *command, m *measurement, rec *
 	if !r.JSON {
 		fmt.Fprintf(c.Stdout, "\nwritten   %s\nsee all   ddpgate report %s\n", m.out, m.out)
 	}
-	if err := r.keep(ctx, c, m, rec, v.Outcome); err != nil {
+	if err := r.keep(ctx, c, m, rec, v); err != nil {
 		return 0, err
 	}
 	if r.AA && !rec.Interrupted {
@@ -121,31 +121,27 @@ func (r *runCmd) conclude(ctx context.Context, c *command, m *measurement, rec *
 	return c.exit(v, m.judge.policy), nil
 }
 
-// keep makes the record a baseline. One that regressed or could not be measured would hide what comes after it.
-func (r *runCmd) keep(ctx context.Context, c *command, m *measurement, rec *record.Record, o gate.Outcome) error {
-	switch {
-	case r.SaveBaseline == "":
-		return nil
-	case o == gate.Unmeasured && r.Accept == "":
-		c.warn("not saved as a baseline of %s: the verdict is %v", r.SaveBaseline, o)
+// keep makes the record a baseline, or keeps it in the history only. One that was held against nothing is held against what it is to replace, unless it was found that nothing
+// there is fit for that.
+func (r *runCmd) keep(ctx context.Context, c *command, m *measurement, rec *record.Record, v *gate.Verdict) error {
+	if r.SaveBaseline == "" {
 		return nil
 	}
-	notes := []baseline.Note{baseline.Judged(o.String()), baseline.Accepted(r.Accept)}
-	held := red(o) && r.Accept == ""
-	if held {
-		notes = append(notes, baseline.Held())
+	n := candidate{record: rec, verdict: v}
+	if !m.judge.gates() && m.judge.unfit == "" {
+		entries, err := m.store.Load(ctx, r.SaveBaseline)
+		if err == nil {
+			n, err = nominate(ctx, c, m.store, r.SaveBaseline, entries, rec, m.judge.policy)
+		}
+		if err != nil && !errors.Is(err, baseline.ErrNoKey) {
+			return err
+		}
 	}
-	if _, err := m.store.Save(ctx, r.SaveBaseline, r.of(rec), time.Now(), notes...); err != nil {
-		return err
-	}
-	if held {
-		c.warn("not saved as a baseline of %s: the verdict is %v; it is in the key's history (--accept REASON takes it as the baseline)", r.SaveBaseline, o)
-		return nil
-	}
-	if !r.JSON {
+	e, err := n.save(ctx, c, m.store, r.SaveBaseline, r.slimFlag, r.Accept, false)
+	if err == nil && !e.Held && !r.JSON {
 		fmt.Fprintf(c.Stdout, "baseline  newest of %s in %v\n", r.SaveBaseline, m.store)
 	}
-	return nil
+	return err
 }
 
 // print writes a verdict with its records to stdout.

@@ -95,6 +95,3 @@ func (b *baselinePromote) verdict(ctx context.Context, store baseline.Store, p g
 	}
 	return gate.Judge(base, rec, p)
 }
-
-// red says whether a verdict keeps a record from becoming a baseline by itself: it would hide what comes after it.
-func red(o gate.Outcome) bool { return o == gate.Regression || o == gate.Unmeasured }

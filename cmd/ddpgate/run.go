@@ -38,7 +38,7 @@ type runCmd struct {
 	Out        string         `placeholder:"FILE" help:"Where the record is written (a new file in .ddpgate/records)."`
 	gateFlags
 	storeFlag
-	SaveBaseline string `placeholder:"KEY" help:"Make the record the newest baseline of the key. One that regressed is kept in the key's history only."`
+	SaveBaseline string `placeholder:"KEY" help:"Make the record the newest baseline of the key. One that is worse, undecided or not whole is kept in its history only."`
 	acceptFlag
 	slimFlag
 	JSON bool `name:"json" help:"Print the verdict as JSON."`
