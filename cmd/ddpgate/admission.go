@@ -57,6 +57,17 @@ func (n candidate) obstacle(accepted string) (why string, final bool) {
 	return short(n.record), false
 }
 
+// refused is the exit code of a command that does not take the record, never a pass.
+func (n candidate) refused() int {
+	switch {
+	case n.apart != nil:
+		return exitUsage
+	case n.verdict.Outcome.Passed():
+		return exitInconclusive
+	}
+	return n.verdict.Exit(false)
+}
+
 // red says whether a verdict is a bad one, so that it keeps a record from becoming a baseline by itself.
 func red(o gate.Outcome) bool { return o == gate.Regression || o == gate.Unmeasured }
 

@@ -123,6 +123,12 @@ func TestWhatBecomesTheBaseline(t *testing.T) {
 			if tc.held != "" && strings.Contains(k.said.String(), "--accept REASON") == tc.never {
 				t.Errorf("how to take it is said, or not, and never is %v:\n%s", tc.never, k.said.String())
 			}
+			if code := k.do("baseline", "promote", "main", e.ID); (code == exitPass) != (tc.held == "") || !strings.Contains(k.said.String(), tc.held) {
+				t.Errorf("promote: exit code %d, held %q:\n%s", code, tc.held, k.said.String())
+			}
+			if code := k.do("baseline", "promote", "main", e.ID, "--accept", "worth it"); (code == exitPass) == tc.never {
+				t.Errorf("promote and accept: exit code %d, never %v:\n%s", code, tc.never, k.said.String())
+			}
 			if e = k.save(tc.rec, "--accept", "worth it"); e.Held != tc.never || !e.Held && e.Accepted != "worth it" || e.Held && e.Accepted != "" {
 				t.Errorf("accepted: entry %+v, never %v", e, tc.never)
 			}
@@ -141,10 +147,17 @@ func TestABaselineThatCannotBeRead(t *testing.T) {
 	if err := os.WriteFile(files[0], []byte("x"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if e := k.save(single(1.001)); !e.Held || !strings.Contains(k.said.String(), "damaged") {
-		t.Errorf("entry %+v:\n%s", e, k.said.String())
+	held := k.save(single(1.001))
+	if !held.Held || !strings.Contains(k.said.String(), "damaged") {
+		t.Errorf("entry %+v:\n%s", held, k.said.String())
 	}
-	if e := k.save(single(1.001), "--accept", "the old one is broken"); e.Held || e.Accepted == "" {
+	if code := k.do("baseline", "promote", "main", held.ID); code != exitUsage || !strings.Contains(k.said.String(), "damaged") {
+		t.Errorf("promote: exit code %d:\n%s", code, k.said.String())
+	}
+	if code := k.do("baseline", "promote", "main", held.ID, "--accept", "the old one is broken"); code != exitPass {
+		t.Errorf("promote and accept: exit code %d:\n%s", code, k.said.String())
+	}
+	if e := k.save(single(1.002), "--accept", "the old one is broken"); e.Held || e.Accepted == "" {
 		t.Errorf("accepted: entry %+v", e)
 	}
 }

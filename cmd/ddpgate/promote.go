@@ -47,17 +47,20 @@ func (b *baselinePromote) run(ctx context.Context, c *command) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	v, err := b.verdict(ctx, store, cfg.Gate)
+	n, err := b.candidate(ctx, c, store, cfg.Gate)
 	if none := new(baseline.NoKeyError); errors.As(err, &none) {
 		return c.noBaseline(none), nil
 	} else if err != nil {
 		return 0, usage(err)
 	}
-	if red(v.Outcome) && b.Accept == "" {
-		fmt.Fprintf(c.Stderr, "ddpgate: not promoted: the verdict is %v: %s\nhint: --accept REASON takes it all the same\n", v.Outcome, v.Reason)
-		return v.Exit(false), nil
+	if why, final := n.obstacle(b.Accept); why != "" {
+		fmt.Fprintf(c.Stderr, "ddpgate: not promoted: %s\n", why)
+		if !final {
+			fmt.Fprintln(c.Stderr, "hint: --accept REASON takes it all the same")
+		}
+		return n.refused(), nil
 	}
-	entry, err := store.Promote(ctx, b.Key, b.ID, time.Now(), baseline.Judged(v.Outcome.String()), baseline.Accepted(b.Accept))
+	entry, err := store.Promote(ctx, b.Key, b.ID, time.Now(), baseline.Judged(n.verdict.Outcome.String()), baseline.Accepted(b.Accept))
 	if err != nil {
 		return 0, usage(err)
 	}
@@ -68,30 +71,19 @@ func (b *baselinePromote) run(ctx context.Context, c *command) (int, error) {
 	return exitPass, nil
 }
 
-// verdict holds the record against the arm beside it, else against the key's baseline.
-func (b *baselinePromote) verdict(ctx context.Context, store baseline.Store, p gate.Policy) (*gate.Verdict, error) {
+// candidate finds the record and judges it.
+func (b *baselinePromote) candidate(ctx context.Context, c *command, store baseline.Store, p gate.Policy) (candidate, error) {
 	entries, err := store.Load(ctx, b.Key)
 	if err != nil {
-		return nil, err
+		return candidate{}, err
 	}
 	entry, err := baseline.Find(entries, b.ID)
 	if err != nil {
-		return nil, fmt.Errorf("key %s: %w", b.Key, err)
+		return candidate{}, fmt.Errorf("key %s: %w", b.Key, err)
 	}
 	rec, err := store.Record(ctx, entry.ID)
 	if err != nil {
-		return nil, err
+		return candidate{}, err
 	}
-	if _, paired := rec.Apps[record.Base]; paired {
-		return gate.JudgePairs(rec, p)
-	}
-	current, ok := baseline.Current(entries)
-	if !ok || current.ID == entry.ID {
-		return gate.JudgeAlone(rec, p, "")
-	}
-	base, err := store.Record(ctx, current.ID)
-	if err != nil {
-		return nil, err
-	}
-	return gate.Judge(base, rec, p)
+	return nominate(ctx, c, store, b.Key, entries, rec, p)
 }
