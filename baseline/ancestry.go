@@ -125,13 +125,18 @@ func (c Config) TooFar(choice Choice) string {
 
 // String says which record it is, how far away and how old.
 func (c Choice) String() string {
+	return fmt.Sprintf("record %.19s of commit %.12s, %s", c.ID, c.Commit, c.Away())
+}
+
+// Away says how far away the record is and how old.
+func (c Choice) Away() string {
 	where := "the nearest earlier one"
 	if c.Distance == 1 {
 		where = "1 commit farther than the nearest"
 	} else if c.Distance > 1 {
 		where = fmt.Sprintf("%d commits farther than the nearest", c.Distance)
 	}
-	return fmt.Sprintf("record %.19s of commit %.12s, %s, measured %s ago", c.ID, c.Commit, where, days(c.Age))
+	return fmt.Sprintf("%s, measured %s ago", where, days(c.Age))
 }
 
 func days(d time.Duration) string {

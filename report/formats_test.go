@@ -165,7 +165,7 @@ func TestFormatsOfLittle(t *testing.T) {
 		{Scenarios: []record.Scenario{{Name: "a", Runs: []record.Run{{Arm: record.Head, Outcome: record.OK, Metrics: map[string]float64{"time": 0, "ram": 0, "ok": 0}, Series: map[string][]float64{"t": {}, "app.cpu": {}, "odd": {1, 2}}}}}}},
 	} {
 		for _, v := range []*gate.Verdict{nil, {}, {Metrics: []gate.Finding{{}, {Gated: true}}}, {Design: gate.Alone}} {
-			for _, c := range []Comparison{{v, nil, r}, {v, r, r}, {v, r, nil}, {v, nil, nil}} {
+			for _, c := range []Comparison{{Verdict: v, Head: r}, {Verdict: v, Base: r, Head: r}, {Verdict: v, Base: r}, {Verdict: v}} {
 				written(t, c)
 				filesOf(t, c)
 			}

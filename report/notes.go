@@ -76,7 +76,7 @@ func facts(c Comparison) []fact {
 		add(record.Head, version(c.Head, record.Head))
 		add("record", strings.TrimPrefix(origin(c.Head), "record "))
 	} else {
-		add(record.Base, join(", ", version(c.Base, record.Head), origin(c.Base)))
+		add(record.Base, join(", ", version(c.Base, record.Head), origin(c.Base), c.Away))
 		add(record.Head, join(", ", version(c.Head, record.Head), origin(c.Head)))
 	}
 	if !c.compared() {

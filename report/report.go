@@ -15,6 +15,7 @@ type Comparison struct {
 	Verdict *gate.Verdict
 	Base    *record.Record // what Head was held against; nil where Head holds both arms, or stands alone
 	Head    *record.Record // may be nil where there is a Verdict
+	Away    string         // how far Base is from Head and how old, where it was looked for in the history of the code
 }
 
 // Options say how text is laid out. The zero value is 80 columns without colour.

@@ -219,7 +219,7 @@ func TestShort(t *testing.T) {
 		{}, {ID: "x", Commit: "y"}, {Scenarios: []record.Scenario{{}}}, {Scenarios: []record.Scenario{{Name: "a", Runs: []record.Run{{}, {Arm: record.Head}}}}},
 	} {
 		for _, v := range []*gate.Verdict{nil, {}, {Metrics: []gate.Finding{{}, {Gated: true}}}, {Design: gate.Alone}} {
-			for _, c := range []Comparison{{v, nil, r}, {v, r, r}, {v, r, nil}, {v, nil, nil}} {
+			for _, c := range []Comparison{{Verdict: v, Head: r}, {Verdict: v, Base: r, Head: r}, {Verdict: v, Base: r}, {Verdict: v}} {
 				if len(textOf(t, c, Options{})) == 0 || len(markdownOf(t, c)) == 0 {
 					t.Error("nothing was reported")
 				}

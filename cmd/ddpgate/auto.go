@@ -45,6 +45,7 @@ func (j *judge) choose(ctx context.Context, c *command, store baseline.Store, fr
 		return nil
 	}
 	fmt.Fprintf(c.Stderr, "ddpgate: baseline auto: %v\n", choice)
+	j.away = choice.Away()
 	j.base, j.policy.History, err = withEarlier(ctx, c, store, key, entries, choice.Entry)
 	return err
 }

@@ -97,7 +97,7 @@ func (r *runCmd) conclude(ctx context.Context, c *command, m *measurement, rec *
 	if err != nil {
 		return 0, usage(err)
 	}
-	shown := report.Comparison{Verdict: v, Base: m.judge.base, Head: rec}
+	shown := report.Comparison{Verdict: v, Base: m.judge.base, Head: rec, Away: m.judge.away}
 	if c.heard != nil {
 		c.heard.shown = shown
 	}

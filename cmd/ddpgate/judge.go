@@ -52,6 +52,7 @@ type judge struct {
 	base    *record.Record       // nil where there is none
 	missing *baseline.NoKeyError // a baseline was wanted and is not there
 	unfit   string               // why there is a baseline that must not be used
+	away    string               // how far away and how old the baseline is, where it was looked for
 }
 
 // judge returns what a record with so many arms is held against.
