@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/ddpgate/ddpgate/baseline"
@@ -76,16 +77,30 @@ func (b *baselinePin) run(ctx context.Context, c *command) (int, error) {
 	return exitPass, nil
 }
 
+// movesPin says whether somebody made the entry's record the reference.
+func movesPin(e baseline.Entry) bool { return e.Promoted || e.Accepted != "" }
+
+// jobTime is how long a job may run on GitHub's runners. One that saves its record after a promotion may have asked for the pin so long before it began to measure.
+const jobTime = 6 * time.Hour
+
 // pinned goes back through a log, newest first: what somebody promoted or accepted is the reference from then on, until then what
-// the newest record was held against. Records that do not name their build say nothing.
+// the newest record was held against. A job that was underway at a promotion could not know of it, so that its record says nothing.
+// Nor do records that do not name their build.
 func (c *command) pinned(ctx context.Context, store baseline.Store, entries []baseline.Entry) (pin, error) {
-	for i := len(entries) - 1; i >= 0; i-- {
+	promoted := -1
+	var known time.Time
+	for i, e := range entries {
+		if movesPin(e) && e.Version != "" {
+			promoted, known = i, e.Saved.Add(jobTime)
+		}
+	}
+	for i := len(entries) - 1; i > promoted; i-- {
 		e := entries[i]
-		if e.Promoted || e.Accepted != "" {
-			if e.Version != "" {
-				return pin{Ref: e.Version, From: pinPromoted, Record: e.ID, Accepted: e.Accepted}, nil
-			}
+		if movesPin(e) {
 			c.warn("%.19s was promoted and does not name its build: the pin stays; set version of app", e.ID)
+			continue
+		}
+		if e.Created.Before(known) {
 			continue
 		}
 		var base string
@@ -97,5 +112,9 @@ func (c *command) pinned(ctx context.Context, store baseline.Store, entries []ba
 			return pin{Ref: base, From: pinBase, Record: e.ID}, nil
 		}
 	}
-	return pin{}, nil
+	if promoted < 0 {
+		return pin{}, nil
+	}
+	e := entries[promoted]
+	return pin{Ref: e.Version, From: pinPromoted, Record: e.ID, Accepted: e.Accepted}, nil
 }
