@@ -224,6 +224,51 @@ func TestAnAcceptanceTakesAllThatStands(t *testing.T) {
 	}
 }
 
+// TestAnAcceptanceOfANightThatSaysNothing: what stands is taken by a later night too that did not run the scenario, or could not judge it; by none before.
+func TestAnAcceptanceOfANightThatSaysNothing(t *testing.T) {
+	retired := func(r *record.Record) { r.Scenarios[0].Name = "another" }
+	invalid := func(r *record.Record) {
+		for k := range r.Scenarios[0].Runs {
+			r.Scenarios[0].Runs[k].Outcome = record.Invalid
+		}
+	}
+	for name, tc := range map[string]struct {
+		bad      func(*record.Record)
+		at       int // the night that says nothing, and is accepted
+		accepted string
+	}{
+		"the newest one, without the scenario": {retired, 40, "new driver"},
+		"the newest one, of invalid runs":      {invalid, 40, "new driver"},
+		"one amid those of the step":           {invalid, 35, "new driver"},
+		"one before the step":                  {invalid, 29, ""},
+		"one after the step was made good":     {invalid, 45, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSeason(5, 0.01)
+			for i := range max(40, tc.at) + 1 {
+				level := 100.0
+				if i >= 30 && i < 42 {
+					level = 110
+				}
+				if i == tc.at {
+					s.night(seconds(level), tc.bad, accept("new driver"))
+				} else {
+					s.night(seconds(level))
+				}
+			}
+			h := s.judge(t)
+			tr := h.Trends[slices.IndexFunc(h.Trends, func(t Trend) bool { return t.Scenario == "idle" && t.Metric == "time" })]
+			i := slices.IndexFunc(tr.Changes, func(c Change) bool { return c.Worse })
+			if i < 0 || tr.Changes[i].Accepted != tc.accepted {
+				t.Fatalf("got %v: %s, %+v", tr.Outcome, tr.Reason, tr.Changes)
+			}
+			if want := tc.accepted == "" && tc.at < 42; tr.Changes[i].Open != want {
+				t.Errorf("open %v, want %v", !want, want)
+			}
+		})
+	}
+}
+
 func TestMachineChange(t *testing.T) {
 	for name, change := range map[string]func(*record.Record){
 		"another CPU":       func(r *record.Record) { r.Environment.CPU = "y" },

@@ -188,11 +188,25 @@ func (h *historian) change(t *Trend, def metric.Def, steps []stat.Break, i int, 
 	for k := s.At; k < len(t.Points) && c.Accepted == "" && (k < to || c.Open); k++ {
 		c.Open = c.Open && worse(k) // else it was made good, and what came later is another matter
 		if k < to || c.Open {
-			c.Accepted = h.nights[t.Points[k].Night].Accepted // of what stands by then, all of it
+			c.Accepted = h.accepted(t, k) // of what stands by then, all of it
 		}
 	}
 	c.Open = c.Open && c.Accepted == ""
 	return c
+}
+
+// accepted returns the reason given for a point, or for a night between it and the next that says nothing of the trend.
+func (h *historian) accepted(t *Trend, k int) string {
+	to := len(h.nights)
+	if k+1 < len(t.Points) {
+		to = t.Points[k+1].Night
+	}
+	for _, n := range h.nights[t.Points[k].Night:to] {
+		if n.Accepted != "" {
+			return n.Accepted
+		}
+	}
+	return ""
 }
 
 func (h *historian) describe(t *Trend, def metric.Def, c Change) Change {

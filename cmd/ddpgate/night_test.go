@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -40,20 +41,29 @@ func newScheduled(t *testing.T) *nightJob {
 // save appends nights to the key's history, whose head uses so many times the processor time of base.
 func (j *nightJob) save(n int, worse float64) (last baseline.Entry) {
 	j.t.Helper()
+	for range n {
+		last = j.keep(worse, func(*record.Record) {})
+	}
+	return last
+}
+
+// keep appends one night, after a change to its record.
+func (j *nightJob) keep(worse float64, change func(*record.Record)) baseline.Entry {
+	j.t.Helper()
 	store, err := baseline.Open("dir:store", nil)
 	if err != nil {
 		j.t.Fatal(err)
 	}
-	for range n {
-		rec := pairs(worse * (1 + 0.003*float64(j.made%3)))
-		j.made++
-		rec.Created = rec.Created.AddDate(0, 0, j.made)
-		rec.Commit, rec.Apps[record.Head] = fmt.Sprintf("%040x", j.made), record.App{Version: fmt.Sprint("v", j.made)}
-		if last, err = store.Save(j.t.Context(), "nightly", rec, time.Now()); err != nil {
-			j.t.Fatal(err)
-		}
+	rec := pairs(worse * (1 + 0.003*float64(j.made%3)))
+	j.made++
+	rec.Created = rec.Created.AddDate(0, 0, j.made)
+	rec.Commit, rec.Apps[record.Head] = fmt.Sprintf("%040x", j.made), record.App{Version: fmt.Sprint("v", j.made)}
+	change(rec)
+	e, err := store.Save(j.t.Context(), "nightly", rec, time.Now())
+	if err != nil {
+		j.t.Fatal(err)
 	}
-	return last
+	return e
 }
 
 // night does what the action does after a night's measuring came to pass, and returns the exit code.
@@ -163,6 +173,39 @@ func TestTheIssueGoesWithTheHistory(t *testing.T) {
 	}
 	j.save(5, 1.4)
 	j.expect("it stays accepted", exitPass, "closed closed", 1)
+}
+
+// TestTheCommandInTheIssueWorks, though the newest night says nothing: none of its runs may be judged, or it did not run the scenario.
+func TestTheCommandInTheIssueWorks(t *testing.T) {
+	for name, tc := range map[string]struct {
+		last     func(*record.Record)
+		issue    string
+		comments int
+	}{
+		"a night as the others": {func(*record.Record) {}, "closed", 1},
+		"invalid runs": {func(r *record.Record) {
+			for i := range r.Scenarios[0].Runs {
+				r.Scenarios[0].Runs[i].Outcome = record.Invalid
+			}
+		}, "closed", 1},
+		"a scenario instead of it": {func(r *record.Record) { r.Scenarios[0].Name = "another" }, "open", 0}, // of which too little is known
+	} {
+		t.Run(name, func(t *testing.T) {
+			j := newScheduled(t)
+			j.save(10, 1)
+			j.save(4, 1.3)
+			j.keep(1.3, tc.last)
+			j.expect("a step", exitRegression, "open", 0)
+			printed := regexp.MustCompile("`ddpgate (baseline promote .*)`").FindStringSubmatch(j.newest().Body)
+			if printed == nil {
+				t.Fatalf("no command in:\n%s", j.newest().Body)
+			}
+			if code := j.command().Main(t.Context(), strings.Fields(printed[1])); code != exitPass {
+				t.Fatalf("%s: exit code %d:\n%s", printed[1], code, j.log.String())
+			}
+			j.expect("it was accepted", exitPass, tc.issue, tc.comments)
+		})
+	}
 }
 
 // TestWhatWasClosedByHandStaysClosed until something else gets worse.

@@ -124,10 +124,15 @@ func (w watch) title() string {
 	}, w.history.Reason)
 }
 
-// accept is the command that takes the newest night as it is.
+// accept is the command that takes the newest night as it is that says anything of what is worse: another might not be taken.
 func (w watch) accept() string {
-	newest := w.history.Nights[len(w.history.Nights)-1]
-	s := fmt.Sprintf("ddpgate baseline promote %s %.19s --accept REASON", w.key, newest.ID)
+	newest := 0
+	for _, t := range w.history.Trends {
+		if t.Gated && t.Outcome == gate.Regression {
+			newest = max(newest, t.Points[len(t.Points)-1].Night)
+		}
+	}
+	s := fmt.Sprintf("ddpgate baseline promote %s %.19s --accept REASON", w.key, w.history.Nights[newest].ID)
 	if w.store != "" {
 		s += " --store " + w.store
 	}
