@@ -10,7 +10,7 @@ import (
 type Setback struct {
 	Scenario string
 	Metric   string
-	Step     int       // which of the metric's setbacks by a step it is, from 1; 0 for drift
+	Records  []string  // ids: of the first record of a step, then of those within three of it, nearest first; none for drift
 	Days     int       // in which it drifted; 0 for a step
 	Change   float64   // ratio, less 1
 	From, To string    // commits between which a step lies; empty where they are not known
@@ -42,7 +42,7 @@ func (h *History) stepsBack(t Trend) []Setback {
 		if c.Cause != Code || !c.Worse || !c.Open && math.Abs(c.Change) < t.Threshold {
 			continue
 		}
-		s := Setback{Scenario: t.Scenario, Metric: t.Metric, Step: len(steps) + 1, Change: c.Change, From: c.From, To: c.To,
+		s := Setback{Scenario: t.Scenario, Metric: t.Metric, Records: h.around(t, c.At), Change: c.Change, From: c.From, To: c.To,
 			Since: h.Nights[t.Points[c.At].Night].Measured, Nights: c.Nights, Accepted: c.Accepted, Open: c.Open}
 		if s.From == s.To {
 			s.From, s.To = "", ""
@@ -50,6 +50,22 @@ func (h *History) stepsBack(t Trend) []Setback {
 		steps = append(steps, s)
 	}
 	return steps
+}
+
+// misplaced is by how many nights a step may be placed wrong: more nights place it more exactly.
+const misplaced = 3
+
+// around returns the ids of the records at which a step may be placed on another night.
+func (h *History) around(t Trend, at int) []string {
+	ids := []string{h.Nights[t.Points[at].Night].ID}
+	for off := 1; off <= misplaced; off++ {
+		for _, i := range []int{at - off, at + off} {
+			if i >= 0 && i < len(t.Points) {
+				ids = append(ids, h.Nights[t.Points[i].Night].ID)
+			}
+		}
+	}
+	return ids
 }
 
 // drifted returns the drift for which the trend regressed.

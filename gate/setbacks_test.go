@@ -2,13 +2,14 @@ package gate
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/ddpgate/ddpgate/record"
 )
 
-// TestSetbacks: a step that was accepted, one that is open after it, and one that was made good are told apart and numbered.
+// TestSetbacks: a step that was accepted, one that is open after it, and one that was made good are told apart, each with the records that it may begin with.
 func TestSetbacks(t *testing.T) {
 	s := newSeason(1, 0.005)
 	for i := range 40 {
@@ -27,17 +28,21 @@ func TestSetbacks(t *testing.T) {
 		t.Fatalf("got %+v, want two", got)
 	}
 	first, second := got[0], got[1]
-	if first.Open || first.Accepted != "new driver" || first.Step != 1 || first.From != "c19" || first.To != "c20" {
+	var want []string
+	for _, i := range []int{30, 29, 31, 28, 32, 27, 33} {
+		want = append(want, s.made[i].ID)
+	}
+	if first.Open || first.Accepted != "new driver" || first.Records[0] != s.made[20].ID || first.From != "c19" || first.To != "c20" {
 		t.Errorf("the first: %+v", first)
 	}
-	if !second.Open || second.Accepted != "" || second.Step != 2 || math.Abs(second.Change-0.15) > 0.03 || !second.Since.Equal(dayAt(30)) || second.Nights != 10 {
+	if !second.Open || second.Accepted != "" || !slices.Equal(second.Records, want) || math.Abs(second.Change-0.15) > 0.03 || !second.Since.Equal(dayAt(30)) || second.Nights != 10 {
 		t.Errorf("the second: %+v", second)
 	}
 	for range 10 {
 		s.night(seconds(100))
 	}
 	got = s.judge(t).Setbacks()
-	if len(got) != 2 || got[1].Open || got[1].Step != 2 {
+	if len(got) != 2 || got[1].Open || got[1].Records[0] != want[0] {
 		t.Errorf("made good: %+v", got)
 	}
 }
@@ -76,7 +81,7 @@ func TestSetbacksSayWhatTheHistorySays(t *testing.T) {
 	for i := range 120 {
 		s.night(seconds(100 * math.Pow(1.0015, float64(i))))
 	}
-	if got := s.judge(t).Setbacks(); len(got) != 1 || got[0].Step != 0 || got[0].Days == 0 || got[0].Change < 0.03 {
+	if got := s.judge(t).Setbacks(); len(got) != 1 || len(got[0].Records) != 0 || got[0].Days == 0 || got[0].Change < 0.03 {
 		t.Errorf("a drift: %+v", got)
 	}
 }

@@ -63,7 +63,7 @@ func setbacks(all []gate.Setback) []string {
 func setback(s gate.Setback) string {
 	text := "**" + prose(s.Metric) + "** of " + prose(s.Scenario) + ": " + percent(s.Change)
 	switch {
-	case s.Step == 0:
+	case s.Days > 0:
 		text += fmt.Sprintf(" in %d days, without one step that large", s.Days)
 	case s.From != "" && s.To != "":
 		text += " between " + prose(s.From) + " and " + prose(s.To)

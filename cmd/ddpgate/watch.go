@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"unicode"
 
@@ -46,20 +45,24 @@ func told(state string) (ids []string, live bool) {
 
 // worse writes what is worse. It is told once: in a new issue, or below one that is open.
 func (w watch) worse(found github.Issue, before []string, live bool) github.Edit {
-	ids, open := w.open()
-	news := report.HistoryNews{Link: w.link}
-	for _, id := range ids {
-		if !slices.Contains(before, id) {
-			news.New = append(news.New, open[id])
+	all, gone := w.setbacks(before)
+	news, state := report.HistoryNews{Link: w.link}, []string{stateWorse}
+	for _, s := range all {
+		if !s.Open || len(state) > mostIDs {
+			continue
+		}
+		state = append(state, s.ids[0])
+		if !s.told {
+			news.New = append(news.New, s.Setback)
 		}
 	}
 	edit := github.Edit{
-		Title: w.title(), State: strings.Join(append([]string{stateWorse}, ids...), stateSep),
+		Title: w.title(), State: strings.Join(state, stateSep),
 		Body: note(report.HistoryNote{Key: w.key, Limit: mostComment, Link: w.link, Accept: w.accept()}, w.history),
 		New:  !found.Open && (!live || len(news.New) > 0),
 	}
 	if found.Open {
-		news.Over, news.Gone = w.over(before)
+		news.Over, news.Gone = over(all), gone
 		edit.Comment = written(news)
 	}
 	return edit
@@ -72,46 +75,64 @@ func (w watch) resolved(found github.Issue, before []string) github.Edit {
 		Body: note(report.HistoryNote{Key: w.key, Limit: mostComment, Link: w.link, Resolved: true}, w.history),
 	}
 	if found.Open {
-		news := report.HistoryNews{Lead: "Resolved: " + w.history.Reason + ".", Link: w.link}
-		news.Over, news.Gone = w.over(before)
-		edit.Comment = written(news)
+		all, gone := w.setbacks(before)
+		edit.Comment = written(report.HistoryNews{Lead: "Resolved: " + w.history.Reason + ".", Link: w.link, Over: over(all), Gone: gone})
 	}
 	return edit
 }
 
-// open returns the setbacks that are open, by id, and their ids in order.
-func (w watch) open() (ids []string, open map[string]gate.Setback) {
-	open = make(map[string]gate.Setback)
-	for _, s := range w.history.Setbacks() {
-		if s.Open {
-			open[setbackID(s)] = s
-			ids = append(ids, setbackID(s))
-		}
-	}
-	slices.Sort(ids)
-	ids = slices.Compact(ids)
-	return ids[:min(len(ids), mostIDs)], open
+// A knownSetback is one that may have been told before.
+type knownSetback struct {
+	gate.Setback
+	ids  []string // its own, and others that it may have had
+	told bool
 }
 
-// over returns, of the setbacks that were told before, those that were accepted or made good, and how many others are not open any more.
-func (w watch) over(before []string) (over []gate.Setback, gone int) {
+// setbacks returns what became worse, and how many were told before, by the ids, that are no longer seen. One that is placed on another night now is known by the
+// nearest that it may have been placed on.
+func (w watch) setbacks(before []string) (all []knownSetback, gone int) {
+	most := 0
+	for _, s := range w.history.Setbacks() {
+		k := knownSetback{Setback: s, ids: setbackIDs(s)}
+		all, most = append(all, k), max(most, len(k.ids))
+	}
 	left := make(map[string]bool)
 	for _, id := range before {
 		left[id] = true
 	}
-	for _, s := range w.history.Setbacks() {
-		id := setbackID(s)
-		if left[id] && !s.Open {
-			over = append(over, s)
+	for near := range most {
+		for i := range all {
+			if k := &all[i]; !k.told && near < len(k.ids) && left[k.ids[near]] {
+				k.told = true
+				delete(left, k.ids[near])
+			}
 		}
-		delete(left, id)
 	}
-	return over, len(left)
+	return all, len(left)
 }
 
-// setbackID names a setback the same every night, although more nights place a step more exactly.
-func setbackID(s gate.Setback) string {
-	return shortHash(3, fmt.Sprintf("%s\x00%s\x00%d", s.Scenario, s.Metric, s.Step))
+// over returns, of the setbacks that were told before, those that were accepted or made good.
+func over(all []knownSetback) []gate.Setback {
+	var over []gate.Setback
+	for _, s := range all {
+		if s.told && !s.Open {
+			over = append(over, s.Setback)
+		}
+	}
+	return over
+}
+
+// setbackIDs names a setback by its metric and the records that it may begin with, the most likely first.
+func setbackIDs(s gate.Setback) []string {
+	records := s.Records
+	if len(records) == 0 {
+		records = []string{"drift"}
+	}
+	var ids []string
+	for _, id := range records {
+		ids = append(ids, shortHash(3, fmt.Sprintf("%s\x00%s\x00%s", s.Scenario, s.Metric, id)))
+	}
+	return ids
 }
 
 // title is text and no Markdown.
