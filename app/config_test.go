@@ -106,6 +106,7 @@ func TestValidate(t *testing.T) {
 		{"service by answer", service(Service{Name: "db", Ready: "http://h:1/up"}), nil},
 		{"nothing", func(c *Config) { *c = Config{} }, []string{"neither command nor url"}},
 		{"no url", func(c *Config) { c.URL = "" }, []string{"url is missing"}},
+		{"secrets in the address", func(c *Config) { c.URL = "https://me:hidden@h" }, []string{`url "https://me:xxxxx@h": a name and password`}},
 		{"other scheme", func(c *Config) { c.URL = "ftp://h" }, []string{`url "ftp://h": want http://HOST`}},
 		{"no host", func(c *Config) { c.URL = "http://:80" }, []string{"want http://HOST"}},
 		{"no url at all", func(c *Config) { c.URL = "http://h:x" }, []string{`url "http://h:x": invalid port`}},

@@ -37,6 +37,9 @@ func httpProbe(raw string) (probe, error) {
 	if port == "" || u.Hostname() == "" {
 		return probe{}, errors.New("want http://HOST or https://HOST")
 	}
+	if u.User != nil {
+		return probe{}, errors.New("a name and password in it would be written into the record: send them as a header from the environment (app.headers)")
+	}
 	if u.Port() != "" {
 		port = u.Port()
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -11,6 +12,14 @@ import (
 
 // roleName is what a role may be called: it stands before a dot in metrics' names.
 var roleName = regexp.MustCompile(`^[a-z][a-z0-9_-]*$`)
+
+// redacted returns a URL as it may be shown.
+func redacted(raw string) string {
+	if u, err := url.Parse(raw); err == nil {
+		return u.Redacted()
+	}
+	return raw
+}
 
 // Validate returns all that is wrong with the Config, joined. It looks at the words only, not at files or ports.
 func (c Config) Validate() error {
@@ -23,7 +32,7 @@ func (c Config) Validate() error {
 		fault("url is missing: it tells when the app is ready and where the load goes")
 	default:
 		if _, err := httpProbe(c.URL); err != nil {
-			fault("url %q: %w", c.URL, err)
+			fault("url %q: %w", redacted(c.URL), err)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Headers)) {

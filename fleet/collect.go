@@ -19,12 +19,14 @@ const (
 func (v *voyage) collect(ctx context.Context) {
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
-	for {
+	for first := true; ; first = false {
 		late := v.fleet.now().After(v.ticket.Start.Add(takenBy)) // before the look, so that it is of a time when it was
 		names, err := v.fleet.Store.List(ctx, v.ticket.Run+"/")
-		v.mu.Lock()
-		v.unread = err
-		v.mu.Unlock()
+		if first || ctx.Err() == nil { // the look that the end cuts short says nothing of those before it
+			v.mu.Lock()
+			v.unread = err
+			v.mu.Unlock()
+		}
 		if err == nil {
 			v.fetchAll(ctx, names)
 			if !v.missing(names, late) {

@@ -70,6 +70,7 @@ type Ticket struct {
 	Targets  []string          `json:"targets"`
 	Count    int               `json:"count"`
 	Regions  []string          `json:"regions"` // of the places that take turns
+	Sent     time.Time         `json:"sent"`    // not after any job
 	Start    time.Time         `json:"start"`
 	Deadline time.Time         `json:"deadline"`
 	Parts    string            `json:"parts,omitempty"`
@@ -189,7 +190,7 @@ func (j *Job) gather(env func(string) string) func(string) string {
 func (f *Fleet) ticket(job Job) Ticket {
 	t := Ticket{
 		Format: Format, Run: job.Run, Scenario: *job.Scenario, Seed: job.Seed, Count: f.Count,
-		Start: job.Start, Deadline: job.Deadline, Parts: job.Parts,
+		Sent: f.now(), Start: job.Start, Deadline: job.Deadline, Parts: job.Parts,
 	}
 	for _, target := range job.Targets {
 		t.Targets = append(t.Targets, target.URL)
@@ -212,10 +213,15 @@ func (f *Fleet) Collect(ctx context.Context, t Ticket) ([]*drive.Part, error) {
 		return nil, fmt.Errorf("the parts of run %s were on their way to the coordinator that is gone, and are lost: --parts keeps them in a bucket", t.Run)
 	}
 	v := f.voyage(t, Job{}, nil)
-	limited, cancel := context.WithDeadline(ctx, time.Now().Add(t.Deadline.Add(grace).Sub(f.now())))
+	left := t.Deadline.Add(grace).Sub(f.now())
+	limited, cancel := context.WithTimeout(ctx, max(left, grace)) // what is there is taken, however late one comes
 	defer cancel()
 	v.collect(limited)
-	return v.parts(limited), ctx.Err()
+	parts := v.parts(limited)
+	if v.unread != nil && ctx.Err() == nil {
+		return nil, fmt.Errorf("the parts of run %s could not be looked for: %w", t.Run, v.unread)
+	}
+	return parts, ctx.Err()
 }
 
 // Hello asks one worker of each place whether it would drive the targets, and returns why one would not: with an UnfitError where somebody

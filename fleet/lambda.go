@@ -105,7 +105,9 @@ func (f *Function) configured(ctx context.Context) (*aws.Config, error) {
 	if cfg.Region == "" {
 		return nil, unfit(errors.New("no region: name one as lambda:REGION/FUNCTION, or set AWS_REGION"))
 	}
-	if _, err := cfg.Credentials.Retrieve(ctx); err != nil {
+	if _, err := cfg.Credentials.Retrieve(ctx); ctx.Err() != nil {
+		return nil, ctx.Err()
+	} else if err != nil {
 		return nil, unfit(fmt.Errorf("no credentials: %w", err))
 	}
 	f.config = &cfg

@@ -60,6 +60,15 @@ func atOnce(sc scenario.Scenario) int {
 	return scenario.Arrivals{Rate: sc.Arrivals.Rate, For: within}.Sessions()
 }
 
+// regions counts where the workers are.
+func (f *Fleet) regions() int {
+	found := make(map[string]bool)
+	for _, p := range f.Places {
+		found[p.Region()] = true
+	}
+	return len(found)
+}
+
 func ceil(a, b int) int { return (a + b - 1) / max(1, b) }
 
 // Check returns every reason why the fleet cannot drive a load on a number of targets, with the count of workers that could.
@@ -73,6 +82,9 @@ func (f *Fleet) Check(sc scenario.Scenario, targets int) error {
 		return fmt.Errorf("%d workers cannot be in %d places: take --count %d or more", f.Count, len(f.Places), len(f.Places))
 	case f.Async && f.Store == nil:
 		return errors.New("workers that are not waited for have to keep their parts: name a bucket with --parts")
+	}
+	if n := f.regions(); n > 1 && f.Store != nil {
+		return fmt.Errorf("parts are kept in one bucket, which workers of one region may write to, and there are %d: leave --parts out, or take one region", n)
 	}
 	p, err := f.Plan(sc, targets)
 	if err != nil {
@@ -100,8 +112,12 @@ func (p Plan) faults(f *Fleet, l Limits, sc scenario.Scenario, targets int) (fau
 			arms(targets), sc.Arrivals.Rate, min(sc.Timeout, sc.Arrivals.For), open, p.Open, p.Workers, l.Sockets, fits)
 	}
 	if l.Length > 0 && p.Length > l.Length {
-		fault("lead %v + arrivals %v + timeout %v + %v to end are %v, more than the %v that a function may take: take %v of arrivals at most, and a higher rate",
-			p.Lead, sc.Arrivals.For, sc.Timeout, grace, p.Length, l.Length, max(0, l.Length-(p.Length-sc.Arrivals.For)))
+		advice := "take a shorter timeout"
+		if left := l.Length - (p.Length - sc.Arrivals.For); left > 0 {
+			advice = fmt.Sprintf("take %v of arrivals at most, and a higher rate", left)
+		}
+		fault("lead %v + arrivals %v + timeout %v + %v to end are %v, more than the %v that a function may take: %s",
+			p.Lead, sc.Arrivals.For, sc.Timeout, grace, p.Length, l.Length, advice)
 	}
 	here := f.Count / len(f.Places)
 	if f.Count%len(f.Places) > 0 {

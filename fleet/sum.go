@@ -49,6 +49,17 @@ func (v *voyage) merge(i int, parts []*drive.Part) {
 	v.shares[i].merged = true
 }
 
+// lateness returns why a share's sessions were not those that were asked for: more than one, and more than one in a hundred, started
+// late. Among those of many workers they would not be seen.
+func lateness(parts []*drive.Part) string {
+	for _, p := range parts {
+		if p.Late > max(1, p.Planned/100) {
+			return fmt.Sprintf("it started %d of its %d sessions late", p.Late, p.Planned)
+		}
+	}
+	return ""
+}
+
 // parts closes the sums: shares that are missing are sessions that were dropped, and make the load one that may not be judged.
 func (v *voyage) parts(ctx context.Context) []*drive.Part {
 	doubled := make(map[int]int)

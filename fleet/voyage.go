@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -45,6 +46,7 @@ func (f *Fleet) voyage(t Ticket, job Job, targets []drive.Options) *voyage {
 	v := &voyage{fleet: f, ticket: t, job: job, shares: make([]share, t.Count), opening: make(chan struct{}, runtime.GOMAXPROCS(0))}
 	regions := make(map[string]bool)
 	for i := range v.shares {
+		v.shares[i].clock.sent = t.Sent // or later: what it bounds, it bounds from further away
 		s := &v.shares[i].source
 		s.Share, s.Region = drive.Share{Index: i, Of: t.Count}, t.Regions[i%len(t.Regions)]
 		s.Sessions = s.Share.Sessions(t.Scenario.Arrivals.Sessions())
@@ -213,7 +215,7 @@ func (v *voyage) take(i int, l line) {
 	s := &v.shares[i]
 	if fault == "" {
 		v.merge(i, parts)
-		fault = s.clock.fault()
+		fault = cmp.Or(s.clock.fault(), lateness(parts))
 	}
 	s.fault = fault
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"io/fs"
 	"maps"
@@ -37,7 +38,10 @@ func (s *shelf) PutNew(_ context.Context, name string, content []byte) error {
 	return nil
 }
 
-func (s *shelf) Get(_ context.Context, name string) ([]byte, error) {
+func (s *shelf) Get(ctx context.Context, name string) ([]byte, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	content, there := s.objects[name]
@@ -47,7 +51,10 @@ func (s *shelf) Get(_ context.Context, name string) ([]byte, error) {
 	return content, nil
 }
 
-func (s *shelf) List(_ context.Context, prefix string) ([]string, error) {
+func (s *shelf) List(ctx context.Context, prefix string) ([]string, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(s.objects)), func(name string) bool { return !strings.HasPrefix(name, prefix) }), nil
@@ -81,6 +88,61 @@ func TestCollectGivesUp(t *testing.T) {
 				t.Errorf("%s: given up after %v, want %v", name, took, row.after)
 			}
 		})
+	}
+}
+
+// What is in the store is there for whoever comes, hours after the deadline too; a store that cannot be looked into is no lost load.
+func TestCollectLate(t *testing.T) {
+	sc := scenario.Scenario{Name: "x", Arrivals: scenario.Arrivals{Rate: 2, For: time.Second}, Timeout: time.Second}
+	start := time.Now().Add(-3 * time.Hour)
+	sealed, err := seal(&drive.Part{Planned: 2, Started: 2, OK: 2, Histograms: map[string]*metric.Histogram{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer := &Answer{Run: "r", Share: drive.Share{Of: 1}, Worker: Worker{ID: "w"}, Received: start.Add(-time.Second), Parts: []Sealed{sealed}}
+	text, err := json.Marshal(line{At: start.Add(2 * time.Second), Answer: answer})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &shelf{objects: map[string][]byte{"r/0000.json": text}}
+	ticket := Ticket{Format: Format, Run: "r", Scenario: sc, Count: 1, Targets: []string{"http://x"}, Regions: []string{""}, Parts: "s3://b",
+		Sent: start.Add(-2 * time.Second), Start: start, Deadline: start.Add(longest(sc))}
+	got, err := (&Fleet{Store: s}).Collect(t.Context(), ticket)
+	if err != nil || got[0].OK != 2 || len(got[0].Faults) > 0 {
+		t.Errorf("%v: %+v", err, got)
+	}
+	ticket.Sent = start.Add(2 * time.Second) // the worker had its job 3 s before, by its clock: that is behind
+	got, err = (&Fleet{Store: s}).Collect(t.Context(), ticket)
+	if err != nil || len(got[0].Faults) != 1 || !strings.Contains(got[0].Faults[0], "behind by 3s") {
+		t.Errorf("a clock that is behind: %v: %+v", err, got)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		ticket := ticket
+		ticket.Start = time.Now() // which is another in here
+		ticket.Deadline = ticket.Start.Add(longest(sc))
+		if parts, err := (&Fleet{Store: locked{}}).Collect(t.Context(), ticket); err == nil || !strings.Contains(err.Error(), "no right") {
+			t.Errorf("a store that cannot be looked into: %v, %+v", err, parts)
+		}
+	})
+}
+
+// locked is a store that its caller may not look into.
+type locked struct{ *shelf }
+
+func (locked) List(context.Context, string) ([]string, error) { return nil, errors.New("no right") }
+
+// A worker that started its sessions late is named, however few they are among all.
+func TestLateness(t *testing.T) {
+	for _, row := range []struct {
+		late, planned int
+		fault         string
+	}{
+		{0, 10, ""}, {1, 10, ""}, {2, 10, "it started 2 of its 10 sessions late"}, {10, 10, "it started 10 of its 10 sessions late"},
+		{5, 500, ""}, {6, 500, "it started 6 of its 500 sessions late"},
+	} {
+		if got := lateness([]*drive.Part{{}, {Late: row.late, Planned: row.planned}}); got != row.fault {
+			t.Errorf("%d of %d: got %q, want %q", row.late, row.planned, got, row.fault)
+		}
 	}
 }
 

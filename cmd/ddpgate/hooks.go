@@ -44,6 +44,9 @@ func (m *measurement) hooks(t *ticker, rec *record.Record, asJSON bool) runner.H
 // driveByFleet has the fleet put the load on the apps, and notes its loads so that another ddpgate could take them over.
 func (m *measurement) driveByFleet(h *runner.Hooks, rec *record.Record) {
 	book := &logbook{out: m.out, rec: rec}
+	for _, sc := range m.plan.Scenarios {
+		book.plan = append(book.plan, sc.Name)
+	}
 	m.fleet.Began = book.began
 	h.Drive = func(ctx context.Context, s scenario.Scenario, o drive.Options) (*drive.Part, error) {
 		o.Env = m.env

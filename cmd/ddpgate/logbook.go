@@ -26,6 +26,10 @@ type loadNote struct {
 	Record string       `json:"record"` // file
 	Runs   []runner.Due `json:"runs"`   // one a target
 	Ticket fleet.Ticket `json:"ticket"`
+
+	Scenarios []string `json:"scenarios"` // that were to be measured
+
+	held *os.File // which says to others that this process is at it
 }
 
 // in says whether all runs of the load are in the record.
@@ -45,6 +49,7 @@ func loadFile(run string) string { return run + ".json" }
 type logbook struct {
 	out  string // the record's file
 	rec  *record.Record
+	plan []string // the scenarios
 	due  []runner.Due
 	open []loadNote
 }
@@ -61,7 +66,7 @@ func (b *logbook) began(t fleet.Ticket) error {
 	if err := record.Write(b.out, b.rec); err != nil {
 		return err
 	}
-	note := loadNote{Format: loadFormat, Record: out, Runs: b.due, Ticket: t}
+	note := loadNote{Format: loadFormat, Record: out, Runs: b.due, Ticket: t, Scenarios: b.plan}
 	text, err := json.MarshalIndent(note, "", "  ")
 	if err != nil {
 		return err
@@ -74,8 +79,27 @@ func (b *logbook) began(t fleet.Ticket) error {
 		return err
 	}
 	defer root.Close()
+	if err := record.WriteFile(root, loadFile(t.Run), text); err != nil {
+		return err
+	}
+	note.held, err = hold(filepath.Join(loadsDir, loadFile(t.Run)))
 	b.open = append(b.open, note)
-	return record.WriteFile(root, loadFile(t.Run), text)
+	return err
+}
+
+// errHeld says that a load is not to be taken over.
+var errHeld = errors.New("the ddpgate that began it is still at work")
+
+// hold opens a load's note for as long as this process is at it. Where another is, the error is errHeld.
+func hold(file string) (*os.File, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	if err := lock(f); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
 }
 
 // saved removes the notes of loads whose runs are in the record that was saved.
@@ -85,7 +109,7 @@ func (b *logbook) saved() error {
 		if !n.in(b.rec) {
 			return false
 		}
-		errs = append(errs, forget(n.Ticket.Run))
+		errs = append(errs, forget(n.Ticket.Run), n.held.Close())
 		return true
 	})
 	return errors.Join(errs...)

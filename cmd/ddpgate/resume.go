@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"reflect"
 
 	"github.com/ddpgate/ddpgate/drive"
@@ -22,6 +23,7 @@ func (r *runCmd) resume(ctx context.Context, c *command) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	defer note.held.Close()
 	t := c.ticker()
 	defer t.clear()
 	if note.Ticket.Parts != "" && !startedHere(rec, note) {
@@ -39,6 +41,12 @@ func (r *runCmd) resume(ctx context.Context, c *command) (int, error) {
 		sc := rec.Scenario(due.Scenario)
 		sc.Runs = append(sc.Runs, runs[i])
 		t.say("%s", describeRun(runner.Progress{Scenario: due.Scenario, Arm: due.Arm, Arms: len(rec.Apps), Run: due.Pair + 1, Runs: due.Pair + 1, Over: &runs[i]}))
+	}
+	for _, name := range note.Scenarios {
+		if rec.Scenario(name) == nil { // was never come to, and must not be taken for a pass
+			t.say("%s was not measured", name)
+			rec.Interrupted = true
+		}
 	}
 	if err := record.Write(m.out, rec); err != nil {
 		return 0, err
@@ -62,6 +70,9 @@ func (r *runCmd) takeOver(ctx context.Context, c *command) (*measurement, loadNo
 		return fail(errors.New("--resume has the load and the app from the run that it takes over: only flags that say how to judge and where to keep go with it"))
 	}
 	note, err := findLoad(r.Resume)
+	if err == nil {
+		note.held, err = hold(filepath.Join(loadsDir, loadFile(note.Ticket.Run)))
+	}
 	if err != nil {
 		return fail(fmt.Errorf("--resume: %w", err))
 	}
