@@ -102,21 +102,23 @@ func (h *historian) trend(scenario string, def metric.Def) Trend {
 	threshold, _ := h.policy.threshold(scenario, def.Name, h.nights[nights[len(nights)-1]].Measured)
 	t.Threshold = threshold
 	keys, cause := places(h.nights, nights), Machine
+	var known []link
 	if t.Relative {
 		values, keys, cause = relative, pins(h.nights, nights), Pin
+		known = links(h.nights, nights, values, keys, h.seed)
 		for i := range t.Points {
 			t.Points[i].Value = math.Exp(relative[i])
 			t.Points[i].Runs = h.nights[nights[i]].scenarios[scenario].figures[def.Name].pairs
 		}
 	}
-	h.follow(&t, def, values, keys, cause)
+	aligned, meetings := align(values, keys, known)
+	t.move(values, aligned, meetings)
+	h.follow(&t, def, aligned, keys, meetings, cause)
 	return t
 }
 
-// follow finds what happened in a trend.
-func (h *historian) follow(t *Trend, def metric.Def, values []float64, keys []string, cause Cause) {
-	aligned, meetings := align(values, keys)
-	t.move(values, aligned, meetings)
+// follow finds what happened in a trend, by its aligned values.
+func (h *historian) follow(t *Trend, def metric.Def, aligned []float64, keys []string, meetings []shift, cause Cause) {
 	t.Noise = math.Expm1(stat.Noise(aligned))
 	for _, i := range stat.Spikes(aligned) {
 		t.Points[i].Spike = true

@@ -65,7 +65,7 @@ func TestHistoryPageTells(t *testing.T) {
 			"2026-01-26 +22.2\u00a0% with the machine", "30 records since, OPEN", "1 machine +22.2\u00a0%", "2 +12.4\u00a0% open", "accepted: the new driver keeps its buffers", "+16.5\u00a0% accepted",
 			"left out: another load than the newest record's", "left out: no run may be judged: the driver used 91\u00a0% of its processors", "spike: ram", "AMD EPYC 7763, 4 cores, linux, amd64",
 			"A triangle at the foot is where the machines changed.", "An arrow is a value beyond the axis.", "Not gated: 1", "and 1 other metric, not shown"},
-		"paired":   {"head as a ratio to base", "held against", "3.0.4", "reference -9.0\u00a0%", "the builds to hold against changed"},
+		"paired":   {"head as a ratio to base", "held against", "3.0.4", "reference -8.2\u00a0%", "the builds to hold against changed"},
 		"fleet":    {"The machines come and go: values are drawn as they would be with the newest.", "The machines changed"},
 		"creeping": {"+10.3\u00a0% in 90 days", "The shaded nights were held against each other."},
 		"quiet":    {"no gated metric is worse than it was", "No change of level."},

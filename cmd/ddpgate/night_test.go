@@ -231,6 +231,23 @@ func TestWhatWasClosedByHandStaysClosed(t *testing.T) {
 	j.expect("it was right", exitRegression, "closed open", 1)
 }
 
+// TestAStepThatMeetsTheNewPin is a new issue: the move of the pin does not close it.
+func TestAStepThatMeetsTheNewPin(t *testing.T) {
+	j := newScheduled(t)
+	j.save(10, 1)
+	last := j.save(6, 1.3)
+	j.expect("a step", exitRegression, "open", 0)
+	j.promote(last.ID, "new driver")
+	j.expect("it was accepted", exitPass, "closed", 1)
+	for range 8 {
+		j.keep(1.15, func(r *record.Record) { r.Apps[record.Base] = record.App{Version: last.Version} })
+	}
+	j.expect("held against it, a step", exitRegression, "closed open", 0)
+	if title := j.newest().Title; !strings.Contains(title, "cpu_seconds of tiny changed by +15") && !strings.Contains(title, "cpu_seconds of tiny changed by +14") {
+		t.Errorf("title %q", title)
+	}
+}
+
 // TestWhatChangedIsTold: a second step is told below the issue, once.
 func TestWhatChangedIsTold(t *testing.T) {
 	j := newScheduled(t)
