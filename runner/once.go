@@ -79,7 +79,7 @@ func (w *work) once(ctx context.Context, j job, tell teller) (m measured, err er
 		return measured{}, err
 	}
 	run.Started = begun.UTC()
-	if run.Outcome == record.Failed {
+	if run.Outcome == record.Failed || run.Outcome == record.Invalid && run.Sessions.Failed > 0 {
 		run.Output = lastLines(s.exit, output)
 	}
 	return measured{run: run}, nil

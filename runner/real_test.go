@@ -82,14 +82,16 @@ func TestRealRecord(t *testing.T) {
 	if _, err := record.Encode(rec); err != nil {
 		t.Errorf("the record is not sound: %v", err)
 	}
-	if rec.Apps[record.Head].Version != "2" || rec.Environment.Cores < 1 || rec.Seed != 3 || saved != 3 {
+	runs := rec.Scenarios[0].Runs
+	if rec.Apps[record.Head].Version != "2" || rec.Environment.Cores < 1 || rec.Seed != 3 || saved != len(runs)+1 {
 		t.Errorf("apps %v, environment %+v, seed %d, saved %d times", rec.Apps, rec.Environment, rec.Seed, saved)
 	}
 	if e := rec.Environment; len(e.Calibration) != 2*calibrations || (e.CalibrationLoad == calibrationLoad) != (calibrations > 0) || len(e.Timers) < 3 {
 		t.Errorf("calibration %v (%q), timers %v, want some before the first run and after the last", e.Calibration, e.CalibrationLoad, e.Timers)
 	}
-	runs := rec.Scenarios[0].Runs
-	if len(runs) != 2 {
+	// A pair that this machine was too busy to judge is made up for, once.
+	unjudged := slices.ContainsFunc(runs, func(r record.Run) bool { return r.Outcome == record.Invalid })
+	if len(runs) != 2 && !(len(runs) == 2*tries && unjudged) {
 		t.Fatalf("%d runs, want one of each arm", len(runs))
 	}
 	for _, r := range runs {
