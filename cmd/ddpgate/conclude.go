@@ -122,9 +122,13 @@ func (r *runCmd) conclude(ctx context.Context, c *command, m *measurement, rec *
 }
 
 // keep makes the record a baseline, or keeps it in the history only. One that was held against nothing is held against what it is to replace, unless it was found that nothing
-// there is fit for that.
+// there is fit for that. One that says nothing of the app has no place in either.
 func (r *runCmd) keep(ctx context.Context, c *command, m *measurement, rec *record.Record, v *gate.Verdict) error {
 	if r.SaveBaseline == "" {
+		return nil
+	}
+	if why := nothing(rec); why != "" {
+		c.warn("not saved under %s: %s", r.SaveBaseline, why)
 		return nil
 	}
 	n := candidate{record: rec, verdict: v}
