@@ -146,5 +146,8 @@ func days(d time.Duration) string {
 	case d >= 2*time.Hour:
 		return fmt.Sprintf("%.0f hours", d.Hours())
 	}
+	if d.Round(time.Minute) == time.Minute {
+		return "1 minute"
+	}
 	return fmt.Sprintf("%.0f minutes", max(0, d.Minutes()))
 }
