@@ -2,13 +2,17 @@ package fleet
 
 import (
 	"archive/zip"
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"net/http"
 	"os"
+	"os/exec"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -130,10 +134,52 @@ func BenchmarkColdStart(b *testing.B) {
 	}
 }
 
-// What a coordinator does for a worker beside merging its parts: the call, the lines, the progress. CPU is that of this process, the
-// Lambda's emulator included.
+// apartEnv has BenchmarkCall in another process be the Lambda that is called, so that its CPU is not the coordinator's.
+const apartEnv, apartAt = "DDPGATE_TEST_APART", "lambda at "
+
+// apart runs a Lambda in another process for the test, and returns a fleet of one worker of it.
+func apart(b *testing.B) *Fleet {
+	cmd := exec.Command(os.Args[0], "-test.run=^$", "-test.bench=^BenchmarkCall$", "-test.benchtime=1x")
+	cmd.Env, cmd.Stderr = append(os.Environ(), apartEnv+"=1"), os.Stderr
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		_ = stdin.Close()
+		_, _ = io.Copy(io.Discard, stdout)
+		if err := cmd.Wait(); err != nil {
+			b.Error(err)
+		}
+		http.DefaultTransport.(*http.Transport).CloseIdleConnections()
+	})
+	for said := bufio.NewScanner(stdout); said.Scan(); {
+		if _, url, found := strings.Cut(said.Text(), apartAt); found {
+			lambdatest.Credentials(b)
+			b.Setenv("AWS_ENDPOINT_URL_LAMBDA", url)
+			return &Fleet{Places: []Place{&Function{Name: lambdatest.Name, In: "eu-west-1"}}, Count: 1, Version: "(devel)", Lead: 2 * time.Second}
+		}
+	}
+	b.Fatal("the Lambda apart did not say where it is")
+	return nil
+}
+
+// What a coordinator does for a worker beside merging its parts: the call, the lines, the progress.
 func BenchmarkCall(b *testing.B) {
-	f, _ := lambdas(b, 1, lambdatest.Options{}, "http://192.0.2.1")
+	if os.Getenv(apartEnv) != "" {
+		lambdas(b, 1, lambdatest.Options{}, "http://192.0.2.1")
+		fmt.Println(apartAt + os.Getenv("AWS_ENDPOINT_URL_LAMBDA"))
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		return
+	}
+	f := apart(b)
 	if err := f.Hello(b.Context(), "http://192.0.2.1"); err != nil {
 		b.Fatal(err)
 	}
