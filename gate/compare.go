@@ -187,9 +187,14 @@ func (j *judgement) lacking(m matched, name string, base, head []float64) string
 	case j.v.Design == OtherMachines:
 		return ""
 	case len(base) < 2 || len(head) < 2:
-		return fmt.Sprintf("%d run of base and %d of head: one run says nothing about the spread", len(base), len(head))
+		return lone(len(base), len(head))
 	}
 	return ""
+}
+
+// lone says that an arm has only one run to judge.
+func lone(base, head int) string {
+	return fmt.Sprintf("runs that may be judged: %d of base, %d of head; one run says nothing about the spread", base, head)
 }
 
 // because returns the first reason that a run gives for not having a metric.

@@ -44,7 +44,7 @@ func (j *judgement) compareCounts(c *comparison, m matched) {
 	c.above, c.below = c.estimate.Above(0), c.estimate.Below(0)
 	c.testable = min(stat.LeastFisher(base, head), stat.LeastFisher(head, base)) <= alpha
 	if f.NBase < 2 || f.NHead < 2 {
-		c.hold = fmt.Sprintf("%d run of base and %d of head: one run says nothing about the spread", f.NBase, f.NHead)
+		c.hold = lone(f.NBase, f.NHead)
 	}
 	f.SmallestVisible = smallestCount(base, head, alpha)
 }

@@ -36,7 +36,7 @@ func (s *seen) limit(run *record.Run, load meter.Usage) {
 	steal := load.Host.Shares["steal"]
 	if steal > maxSteal && (run.Outcome == record.OK || run.Outcome == record.Failed && !run.Died || run.Outcome == record.Invalid) {
 		run.Outcome = record.Invalid
-		run.Reasons = append(run.Reasons, fmt.Sprintf("the hypervisor took %.1f %% of the CPU time, more than %.0f %%", steal*100, maxSteal*100))
+		run.Reasons = append(run.Reasons, fmt.Sprintf("the hypervisor took %.3g %% of the CPU time, more than %.0f %%", steal*100, maxSteal*100))
 	}
 	for _, name := range slices.Sorted(maps.Keys(load.Roles)) {
 		if role := load.Roles[name]; role.Restarted {
