@@ -58,9 +58,10 @@ func eachRecord(ctx context.Context, c *command, store baseline.Store, key strin
 
 // readEach reads the records of entries, many at a time, and hands them on in their order. One that is damaged or gone is reported and left out.
 func readEach(ctx context.Context, c *command, store baseline.Store, entries []baseline.Entry, take func(baseline.Entry, *record.Record)) error {
-	for batch := range slices.Chunk(entries, 4*runtime.GOMAXPROCS(0)) {
+	atOnce := max(runtime.GOMAXPROCS(0), 16) // a store far away is waited for, not computed
+	for batch := range slices.Chunk(entries, 4*atOnce) {
 		records, errs := make([]*record.Record, len(batch)), make([]error, len(batch))
-		limit := make(chan struct{}, runtime.GOMAXPROCS(0))
+		limit := make(chan struct{}, atOnce)
 		var all sync.WaitGroup
 		for i, e := range batch {
 			all.Go(func() {
