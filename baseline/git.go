@@ -129,7 +129,7 @@ func (b *branch) listAt(ctx context.Context, tip, folder string) ([]file, error)
 	if tip == "" {
 		return nil, nil
 	}
-	out, err := git{}.run(ctx, "ls-tree", "-z", "-l", tip, keysDir, recordsDir, folder+"/")
+	out, err := git{}.run(ctx, "ls-tree", "--full-tree", "-z", "-l", tip, keysDir+"/", folder+"/")
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +137,10 @@ func (b *branch) listAt(ctx context.Context, tip, folder string) ([]file, error)
 	ours := false
 	for _, line := range strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00") {
 		attributes, name, _ := strings.Cut(line, "\t")
-		ours = ours || name != ""
+		if log, inside := strings.CutPrefix(name, keysDir+"/"); inside {
+			_, isLog := keyOf(log)
+			ours = ours || isLog
+		}
 		if name, inside := strings.CutPrefix(name, folder+"/"); inside {
 			mode := strings.Fields(attributes)
 			size, _ := strconv.ParseInt(mode[3], 10, 64)
@@ -152,7 +155,7 @@ func (b *branch) listAt(ctx context.Context, tip, folder string) ([]file, error)
 
 // foreign returns an error unless the commit has no files at all: a branch of something else must not become a store.
 func (b *branch) foreign(ctx context.Context, tip string) error {
-	out, err := git{}.run(ctx, "ls-tree", "-z", "--name-only", tip)
+	out, err := git{}.run(ctx, "ls-tree", "--full-tree", "-z", "--name-only", tip)
 	if err != nil || len(out) == 0 {
 		return err
 	}

@@ -67,6 +67,14 @@ func TestShallowClone(t *testing.T) {
 
 func TestBranchOfOtherThings(t *testing.T) {
 	t.Chdir(repository(t))
+	for _, name := range []string{"keys/id.pub", "records/x.json.gz"} { // as a store has folders, but for something else
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		writeFile(t, name, []byte("x"))
+	}
+	inRepository(t, ".", "add", ".")
+	inRepository(t, ".", "-c", "user.name=x", "-c", "user.email=x@example.com", "commit", "--quiet", "-m", "others")
 	before := head(t, ".", "main")
 	s := open(t, "git:main")
 	_, err1 := s.Keys(t.Context())

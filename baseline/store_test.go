@@ -96,8 +96,18 @@ func numbered(i int) *record.Record {
 var stores = map[string]func(t *testing.T) (spec string){
 	"dir":    func(t *testing.T) string { return "dir:" + filepath.Join(t.TempDir(), "baselines") },
 	"branch": func(t *testing.T) string { t.Chdir(repository(t)); return "git:ddpgate" },
-	"remote": func(t *testing.T) string { t.Chdir(cloned(t)); return "git:ddpgate/baselines@origin" },
+	"remote": func(t *testing.T) string { t.Chdir(below(t, cloned(t))); return "git:ddpgate/baselines@origin" },
 	"s3":     func(t *testing.T) string { serveS3(t); return "s3://baselines/of/app" },
+}
+
+// below makes a folder in a repository, as an app in a larger one has.
+func below(t *testing.T, repository string) string {
+	t.Helper()
+	dir := filepath.Join(repository, "apps", "tasks")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return dir
 }
 
 // writes says how many records each of many writers saves: of what takes long, one.
