@@ -94,6 +94,22 @@ func (h *History) newest(scenario string) (observed, bool) {
 	return observed{}, false
 }
 
+// seenBy is how many points on either side of a change it takes to see it again: with fewer than six a step must be far clearer.
+const seenBy = 8
+
+// Evidence returns the ids of the records by which changes of level are seen. A history that keeps them and its newest records still sees what it saw.
+func (h *History) Evidence() map[string]bool {
+	ids := make(map[string]bool)
+	for _, t := range h.Trends {
+		for _, c := range t.Changes {
+			for _, p := range t.Points[max(0, c.At-seenBy):min(len(t.Points), c.At+seenBy)] {
+				ids[h.Nights[p.Night].ID] = true
+			}
+		}
+	}
+	return ids
+}
+
 // LeftOut says why a night is in none of a scenario's trends; it is empty where it is in some.
 func (h *History) LeftOut(scenario string, night int) string {
 	n := h.Nights[night]

@@ -27,6 +27,7 @@ type Night struct {
 	Verdict    string `json:"verdict,omitempty"`    // on the record when it was saved; whoever reads the store knows it
 
 	machine     string  // its id
+	paired      bool    // head was measured beside a base arm, whatever became of that
 	calibration float64 // median, s of CPU; 0 for none
 	scenarios   map[string]observed
 	unfit       map[string]string // scenarios of which no run may be judged, and why
@@ -56,6 +57,7 @@ func Observe(rec *record.Record, accepted string) Night {
 		ID: rec.ID, Measured: rec.Created, Commit: built(rec), Version: rec.Apps[record.Head].Version, Pinned: rec.Apps[record.Base].Version, Accepted: accepted,
 		machine: e.Machine, calibration: finiteOrZero(stat.Median(e.Calibration)), scenarios: make(map[string]observed), unfit: make(map[string]string),
 	}
+	_, n.paired = rec.Apps[record.Base]
 	if n.Commit == rec.Commit {
 		n.Repository = rec.Repository
 	}
@@ -108,7 +110,8 @@ func observe(head, base side) observed {
 		}
 		o.figures[name] = f
 	}
-	if share := head.sessions.Share(); head.sessions.Of > 0 && share > 0 {
+	if head.sessions.Of > 0 {
+		share := max(head.sessions.Share(), 0.5/float64(head.sessions.Of)) // a trend is one of logarithms, and none is no missing night
 		f := figure{head: share, low: share, high: share}
 		for _, r := range head.runs {
 			if c := count(r); c.Of > 0 {

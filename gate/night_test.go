@@ -128,3 +128,81 @@ func TestRepositoryIsTheCommits(t *testing.T) {
 		}
 	}
 }
+
+// TestNoneIsAnAnswer follows the share of sessions that went well to where none did, which is no night without a figure.
+func TestNoneIsAnAnswer(t *testing.T) {
+	for _, ok := range []int{0, 1} {
+		s := newSeason(1, 0.01)
+		for i := range 25 {
+			s.night(seconds(100), func(r *record.Record) {
+				for k := range r.Scenarios[0].Runs {
+					if run := &r.Scenarios[0].Runs[k]; i >= 15 {
+						run.Outcome, run.Sessions.OK, run.Sessions.Failed = record.Failed, ok, 100-ok
+					}
+				}
+			})
+		}
+		h := s.judge(t)
+		if tr := h.of(t, "ok"); h.Outcome != Regression || tr.Outcome != Regression || len(tr.Points) != 25 {
+			t.Errorf("%d of 100 went well: %v: %s; %d points", ok, h.Outcome, h.Reason, len(tr.Points))
+		}
+	}
+}
+
+// TestABaseArmThatCameToNothing leaves that night out, and follows the others as ratios still: the machines differ too much for anything else.
+func TestABaseArmThatCameToNothing(t *testing.T) {
+	s := newSeason(2, 0.005)
+	for i := range 60 {
+		s.night(seconds(100), func(r *record.Record) {
+			r.Apps[record.Base] = record.App{Version: "3.0.4"}
+			sc, speed := &r.Scenarios[0], math.Exp(0.15*s.rng.NormFloat64())
+			for k := range sc.Runs {
+				head := &sc.Runs[k]
+				base := *head
+				base.Arm, base.Metrics = record.Base, map[string]float64{"time": head.Metrics["time"] * speed}
+				if i == 5 {
+					base.Outcome, base.Reasons = record.Invalid, []string{"the driver was late"}
+				}
+				head.Metrics["time"] *= speed
+				if i >= 40 {
+					head.Metrics["time"] *= 1.1
+				}
+				sc.Runs = append(sc.Runs, base)
+			}
+		})
+	}
+	tr := s.judge(t).of(t, "time")
+	if !tr.Relative || tr.LeftOut != 1 || len(tr.Points) != 59 || len(tr.Changes) != 1 || tr.Changes[0].At != 39 || math.Abs(tr.Changes[0].Change-0.1) > 0.01 {
+		t.Errorf("relative %v, %d points, %d left out, changes %+v", tr.Relative, len(tr.Points), tr.LeftOut, tr.Changes)
+	}
+}
+
+// TestPruningKeepsWhatIsOpen prunes week after week, until all nights of the time of a step would be gone: it stays open.
+func TestPruningKeepsWhatIsOpen(t *testing.T) {
+	const keep = 30
+	for seed := range uint64(5) {
+		s := newSeason(seed, 0.03)
+		var kept []Night
+		for i := range 60 + 2*keep {
+			level := 100.0
+			if i >= 40 {
+				level = 110
+			}
+			s.night(seconds(level))
+			if kept = append(kept, s.made[i]); i%7 > 0 || len(kept) <= keep {
+				continue
+			}
+			h, err := JudgeHistory(kept, Policy{}, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			evidence := h.Evidence()
+			old := slices.DeleteFunc(slices.Clone(h.Nights[:len(h.Nights)-keep]), func(n Night) bool { return !evidence[n.ID] })
+			kept = append(old, h.Nights[len(h.Nights)-keep:]...)
+		}
+		s.made = kept
+		if h := s.judge(t); h.Outcome != Regression || len(kept) > 2*keep {
+			t.Errorf("seed %d: %v: %s; %d records", seed, h.Outcome, h.Reason, len(kept))
+		}
+	}
+}

@@ -25,7 +25,7 @@ type Trend struct {
 	Moves     []int    `json:"moves,omitempty"` // points that are the first on another machine, or of a relative trend beside another build
 	Drifts    []Drift  `json:"drifts,omitempty"`
 	Noise     float64  `json:"noise"`    // of one night around its level, as a ratio
-	LeftOut   int      `json:"left_out"` // nights that ran the scenario with another load
+	LeftOut   int      `json:"left_out"` // nights that ran the scenario with another load, or of a relative trend without a base run to judge
 }
 
 // A Point is one night of a trend. Values are in base units, of a relative trend ratios.
@@ -79,7 +79,7 @@ func (h *historian) trend(scenario string, def metric.Def) Trend {
 	if s, ok := h.newest(scenario); ok {
 		identity = s.identity
 	}
-	t.Relative = true
+	t.Relative = h.relative(scenario, def.Name, identity)
 	var values, relative []float64
 	var nights []int
 	for i := range h.nights {
@@ -88,13 +88,12 @@ func (h *historian) trend(scenario string, def metric.Def) Trend {
 		if !ok || !has {
 			continue
 		}
-		if s.identity != identity {
+		if s.identity != identity || t.Relative && f.base <= 0 {
 			t.LeftOut++
 			continue
 		}
 		t.Points = append(t.Points, Point{Night: i, Value: f.head, Low: f.low, High: f.high, Runs: f.runs})
 		nights, values, relative = append(nights, i), append(values, math.Log(f.head)), append(relative, math.Log(f.head/f.base))
-		t.Relative = t.Relative && f.base > 0
 	}
 	if len(values) == 0 {
 		return t
@@ -115,6 +114,23 @@ func (h *historian) trend(scenario string, def metric.Def) Trend {
 	t.move(values, aligned, meetings)
 	h.follow(&t, def, aligned, keys, meetings, cause)
 	return t
+}
+
+// relative says whether a metric can be followed as a ratio: head had a base arm beside it on every night. Of a few that arm may have come to nothing.
+func (h *historian) relative(scenario, name, identity string) bool {
+	found := false
+	for i := range h.nights {
+		s := h.nights[i].scenarios[scenario]
+		f, has := s.figures[name]
+		if !has || s.identity != identity {
+			continue
+		}
+		if !h.nights[i].paired {
+			return false
+		}
+		found = found || f.base > 0
+	}
+	return found
 }
 
 // follow finds what happened in a trend, by its aligned values.

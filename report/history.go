@@ -94,7 +94,11 @@ func (t *text) trends(scenario string, trends []gate.Trend, h *gate.History) {
 			t.hanging("  "+plain(trend.Metric)+"  ", t.plain(), trend.Reason, t.of(gate.Regression))
 		}
 		if trend.LeftOut > 0 {
-			t.hanging("  "+plain(trend.Metric)+"  ", t.plain(), plural(trend.LeftOut, "record")+" of another load left out", t.dim())
+			why := " of another load left out"
+			if trend.Relative {
+				why = " of another load or without a base left out"
+			}
+			t.hanging("  "+plain(trend.Metric)+"  ", t.plain(), plural(trend.LeftOut, "record")+why, t.dim())
 		}
 	}
 }

@@ -97,12 +97,8 @@ func (b *baselineShow) run(ctx context.Context, c *command) (int, error) {
 		Key     string           `json:"key"`
 		Records []*record.Record `json:"records"`
 	}{Key: b.Key}
-	for _, e := range entries {
-		rec, err := store.Record(ctx, e.ID)
-		if err != nil {
-			return 0, usage(err)
-		}
-		shown.Records = append(shown.Records, rec)
+	if err := readEach(ctx, c, store, entries, func(_ baseline.Entry, rec *record.Record) { shown.Records = append(shown.Records, rec) }); err != nil {
+		return 0, usage(err)
 	}
 	return exitPass, printJSON(c.Stdout, shown)
 }

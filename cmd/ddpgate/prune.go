@@ -77,15 +77,7 @@ func (b *baselinePrune) changePoints(ctx context.Context, c *command, store base
 		if err != nil {
 			return nil, err
 		}
-		for _, t := range h.Trends {
-			for _, change := range t.Changes {
-				for _, at := range []int{change.At - 2, change.At - 1, change.At, change.At + 1} {
-					if at >= 0 && at < len(t.Points) {
-						spare[h.Nights[t.Points[at].Night].ID] = true
-					}
-				}
-			}
-		}
+		maps.Copy(spare, h.Evidence())
 	}
 	return spare, nil
 }
