@@ -53,6 +53,8 @@ type Fleet struct {
 	Parts string        // what workers know the store by
 	Async bool          // workers are not waited for: their parts are looked for in the store
 
+	// Carried is what jobs say of each app that will be driven, for the plan of their size.
+	Carried []Target
 	// CA returns the PEM of the certificates to trust for a target, nil for the system's alone.
 	CA func(url string) []byte
 	// Began, where set, is told of each load before any worker is: with its ticket the parts can be collected by another coordinator.

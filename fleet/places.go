@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -35,11 +36,28 @@ func ParseWorkers(text string, worker []string) (places []Place, count int, err 
 				faults = append(faults, fmt.Errorf("workers %q: %w", text, err))
 				continue
 			}
+			if slices.ContainsFunc(places, func(p Place) bool { return p.String() == f.String() }) {
+				faults = append(faults, fmt.Errorf("workers %q: %s is there twice: --count says how many workers there are", text, f))
+			}
 			places = append(places, f)
+		}
+		if somewhere, all := named(places); somewhere && !all {
+			faults = append(faults, fmt.Errorf("workers %q: name the region of each function, as REGION/FUNCTION, where that of one is named", text))
 		}
 		return places, 0, errors.Join(faults...)
 	}
 	return nil, 0, nearest.Unknown("kind of workers", kind, []string{"lambda", "local"})
+}
+
+// named says whether the region of any function is named, and whether that of all is.
+func named(places []Place) (somewhere, all bool) {
+	all = true
+	for _, p := range places {
+		f, isFunction := p.(*Function)
+		is := isFunction && f.In != ""
+		somewhere, all = somewhere || is, all && is
+	}
+	return somewhere, all
 }
 
 func parseFunction(word string) (*Function, error) {

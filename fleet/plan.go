@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/ddpgate/ddpgate/scenario"
@@ -37,13 +38,13 @@ type Plan struct {
 
 // Plan returns what a load on a number of targets takes.
 func (f *Fleet) Plan(sc scenario.Scenario, targets int) (Plan, error) {
-	event, err := json.Marshal(Job{Scenario: &sc, Targets: make([]Target, targets)})
+	event, err := f.size(sc, targets)
 	if err != nil {
 		return Plan{}, err
 	}
 	sessions := sc.Arrivals.Sessions()
 	p := Plan{
-		Workers: f.Count, Sessions: sessions, Lead: f.lead(), Event: len(event) + 1024,
+		Workers: f.Count, Sessions: sessions, Lead: f.lead(), Event: event,
 		Each: targets * ceil(sessions, f.Count), Open: targets * ceil(atOnce(sc), f.Count),
 	}
 	p.Length = p.Lead + longest(sc)
@@ -52,6 +53,29 @@ func (f *Fleet) Plan(sc scenario.Scenario, targets int) (Plan, error) {
 		p.Cost += float64(l.Memory)/1024*p.Length.Seconds()*l.PerGBs + l.PerInvoke
 	}
 	return p, nil
+}
+
+// size is how many bytes a job has at most.
+func (f *Fleet) size(sc scenario.Scenario, targets int) (int, error) {
+	const beside = 1024 // names, times and the environment
+	job, err := json.Marshal(Job{Scenario: &sc, Targets: make([]Target, targets)})
+	if err != nil {
+		return 0, err
+	}
+	var carried []int
+	for _, t := range f.Carried {
+		text, err := json.Marshal(t)
+		if err != nil {
+			return 0, err
+		}
+		carried = append(carried, len(text))
+	}
+	slices.SortFunc(carried, func(a, b int) int { return b - a })
+	total := len(job) + beside
+	for _, n := range carried[:min(targets, len(carried))] {
+		total += n
+	}
+	return total, nil
 }
 
 // atOnce is how many sessions of a load may be open at a time: those that arrive while the first of them may still be there.
@@ -94,12 +118,37 @@ func (f *Fleet) Check(sc scenario.Scenario, targets int) error {
 		return fmt.Errorf("%s has %d sessions, too few for %d workers: take --count %d or fewer", sc.Name, p.Sessions, f.Count, p.Sessions)
 	}
 	var faults []error
+	crowded := make(map[string]bool)
 	for _, place := range f.Places {
 		for _, err := range p.faults(f, place.Limits(), sc, targets) {
 			faults = append(faults, fmt.Errorf("%s: %s: %w", sc.Name, place, err))
 		}
+		if err := f.crowd(place); err != nil && !crowded[place.Region()] {
+			crowded[place.Region()] = true
+			faults = append(faults, fmt.Errorf("%s: %s: %w", sc.Name, place, err))
+		}
 	}
 	return errors.Join(faults...)
+}
+
+// crowd returns an error where more workers than a region runs would be where a place is.
+func (f *Fleet) crowd(place Place) error {
+	most := place.Limits().Concurrent
+	here, places := 0, 0
+	for i := range f.Count {
+		if f.place(i).Region() == place.Region() {
+			here++
+		}
+	}
+	if most == 0 || here <= most {
+		return nil
+	}
+	for _, p := range f.Places {
+		if p.Region() == place.Region() {
+			places++
+		}
+	}
+	return fmt.Errorf("%d workers at a time are more than the %d that a region runs: take --count %d, or more regions", here, most, most*len(f.Places)/places)
 }
 
 // faults returns what a plan breaks of a place's limits.
@@ -113,25 +162,21 @@ func (p Plan) faults(f *Fleet, l Limits, sc scenario.Scenario, targets int) (fau
 	}
 	if l.Length > 0 && p.Length > l.Length {
 		advice := "take a shorter timeout"
+		if p.Lead > sc.Timeout {
+			advice = "take a shorter --lead"
+		}
 		if left := l.Length - (p.Length - sc.Arrivals.For); left > 0 {
 			advice = fmt.Sprintf("take %v of arrivals at most, and a higher rate", left)
 		}
 		fault("lead %v + arrivals %v + timeout %v + %v to end are %v, more than the %v that a function may take: %s",
 			p.Lead, sc.Arrivals.For, sc.Timeout, grace, p.Length, l.Length, advice)
 	}
-	here := f.Count / len(f.Places)
-	if f.Count%len(f.Places) > 0 {
-		here++
-	}
-	if l.Concurrent > 0 && here > l.Concurrent {
-		fault("%d workers at a time are more than the %d that a region runs: take --count %d, or more regions", here, l.Concurrent, l.Concurrent*len(f.Places))
-	}
 	event, kind := l.Event, "a job"
 	if f.Async {
 		event, kind = l.AsyncEvent, "a job that is not waited for"
 	}
 	if event > 0 && p.Event > event {
-		fault("a job has %d bytes, and %s may have %d: make the scenario smaller", p.Event, kind, event)
+		fault("a job has %d bytes, and %s may have %d: make the scenario smaller, or the certificates and headers that go with it", p.Event, kind, event)
 	}
 	return faults
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -104,8 +105,28 @@ func (v *voyage) ask(ctx context.Context) {
 		}
 		return err
 	})
-	if v.fleet.Store != nil && !v.complete() {
+	switch {
+	case v.fleet.Store != nil && !v.complete():
 		v.collect(ctx)
+	case v.fleet.Store == nil && v.unheard():
+		v.outlast(ctx)
+	}
+}
+
+// unheard says whether a worker may be at it of which nothing can be heard any more.
+func (v *voyage) unheard() bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return slices.ContainsFunc(v.shares, func(s share) bool { return !s.answered && !s.over })
+}
+
+// outlast waits until every worker is at its end, heard or not: the next load must not come on top of theirs.
+func (v *voyage) outlast(ctx context.Context) {
+	timer := time.NewTimer(v.ticket.Deadline.Sub(v.fleet.now()))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
 	}
 }
 

@@ -253,7 +253,7 @@ func TestParseWorkers(t *testing.T) {
 			t.Errorf("%q: got %q, %d, %v", text, got, count, err)
 		}
 	}
-	for _, text := range []string{"", "local", "local:0", "local:257", "lambda:", "lambda:nowhere/f", "lambda:a b", "lamda:f"} {
+	for _, text := range []string{"", "local", "local:0", "local:257", "lambda:", "lambda:nowhere/f", "lambda:a b", "lamda:f", "lambda:f,f", "lambda:f,eu-west-1/f"} {
 		if _, _, err := ParseWorkers(text, nil); err == nil {
 			t.Errorf("%q passes", text)
 		}
@@ -327,6 +327,80 @@ func FuzzLines(f *testing.F) {
 		}
 		if got.OK != 2 && len(got.Faults) == 0 && got.Failed == 0 && got.Dropped == 0 {
 			t.Errorf("nobody is missed: %+v", got)
+		}
+	})
+}
+
+// What a region runs is counted over all functions there.
+func TestCrowdedRegion(t *testing.T) {
+	sc := scenario.Scenario{Name: "x", Arrivals: scenario.Arrivals{Rate: 100, For: 30 * time.Second}, Timeout: time.Second}
+	for text, advice := range map[string]string{
+		"lambda:eu-west-1/f": "1000", "lambda:eu-west-1/f,eu-west-1/g": "1000", "lambda:eu-west-1/f,us-east-1/f": "", "lambda:f,g": "1000",
+		"lambda:eu-west-1/f,us-east-1/f,eu-west-1/g": "1500",
+	} {
+		places, _, err := ParseWorkers(text, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := &Fleet{Places: places, Count: 2000}
+		err = f.Check(sc, 1)
+		if (err == nil) != (advice == "") || err != nil && !strings.Contains(err.Error(), "take --count "+advice+",") {
+			t.Errorf("%s: got %v, want --count %s", text, err, advice)
+		}
+		if f.Count = 1000; f.Check(sc, 1) != nil {
+			t.Errorf("%s: 1000 are refused: %v", text, f.Check(sc, 1))
+		}
+	}
+}
+
+// A job's size is that of what is sent, certificates included.
+func TestPlannedSize(t *testing.T) {
+	sc := scenario.Scenario{Name: "x", Arrivals: scenario.Arrivals{Rate: 10, For: time.Second}, Timeout: time.Second}
+	pem := []byte(strings.Repeat("x", 220<<10))
+	f := &Fleet{
+		Places: []Place{&Function{Name: "f", In: "eu-west-1"}}, Count: 2, Async: true, Store: &shelf{}, Parts: "s3://b", CA: func(string) []byte { return pem },
+		Carried: []Target{{URL: "https://x.example", CA: pem}, {URL: "https://y.example"}},
+	}
+	p, err := f.Plan(sc, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	job, err := f.job(&sc, []drive.Options{{URL: "https://x.example"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	event, err := f.voyage(f.ticket(job), job, nil).event(0)
+	if err != nil || len(event) > p.Event || len(event) < p.Event-2048 {
+		t.Errorf("%v: planned %d bytes, sent %d", err, p.Event, len(event))
+	}
+	if err := f.Check(sc, 1); err == nil || !strings.Contains(err.Error(), "certificates") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// deaf is a place whose workers cannot be heard.
+type deaf struct{ Function }
+
+func (*deaf) Invoke(context.Context, []byte) (io.ReadCloser, error) { return nil, ErrLost }
+
+// Of workers that cannot be heard the end is waited for: the next load would come on top of theirs.
+func TestUnheardWorkersEndFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var ticket Ticket
+		f := &Fleet{Places: []Place{&deaf{}}, Count: 2, Began: func(told Ticket) error { ticket = told; return nil }}
+		sc := scenario.Scenario{Name: "x", Arrivals: scenario.Arrivals{Rate: 10, For: time.Second}, Timeout: time.Second}
+		part, err := f.Drive(t.Context(), sc, drive.Options{URL: "https://x.example"})
+		if err != nil || len(part.Faults) != 2 {
+			t.Errorf("%v: %+v", err, part)
+		}
+		if now := time.Now(); now.Before(ticket.Deadline) {
+			t.Errorf("the load was left %v before its deadline", ticket.Deadline.Sub(now))
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(time.Second, cancel)
+		began := time.Now()
+		if _, err := f.Drive(ctx, sc, drive.Options{URL: "https://x.example"}); err == nil || time.Since(began) > 2*time.Second {
+			t.Errorf("cancelled: %v after %v", err, time.Since(began))
 		}
 	})
 }

@@ -115,7 +115,7 @@ func (r *runCmd) conclude(ctx context.Context, c *command, m *measurement, rec *
 			return 0, err
 		}
 	}
-	if m.judge.missing != nil && r.SaveBaseline != m.judge.missing.Key {
+	if m.judge.missing != nil && string(r.SaveBaseline) != m.judge.missing.Key {
 		fmt.Fprintf(c.Stderr, "hint: %s\n", m.judge.missing.Hint())
 	}
 	return c.exit(v, m.judge.policy), nil
@@ -127,23 +127,24 @@ func (r *runCmd) keep(ctx context.Context, c *command, m *measurement, rec *reco
 	if r.SaveBaseline == "" {
 		return nil
 	}
+	key := string(r.SaveBaseline)
 	if why := nothing(rec); why != "" {
-		c.warn("not saved under %s: %s", r.SaveBaseline, why)
+		c.warn("not saved under %s: %s", key, why)
 		return nil
 	}
 	n := candidate{record: rec, verdict: v}
 	if !m.judge.gates() && m.judge.unfit == "" {
-		entries, err := m.store.Load(ctx, r.SaveBaseline)
+		entries, err := m.store.Load(ctx, key)
 		if err == nil {
-			n, err = nominate(ctx, c, m.store, r.SaveBaseline, entries, rec, m.judge.policy)
+			n, err = nominate(ctx, c, m.store, key, entries, rec, m.judge.policy)
 		}
 		if err != nil && !errors.Is(err, baseline.ErrNoKey) {
 			return err
 		}
 	}
-	e, err := n.save(ctx, c, m.store, r.SaveBaseline, r.slimFlag, r.Accept, false)
+	e, err := n.save(ctx, c, m.store, key, r.slimFlag, r.Accept, false)
 	if err == nil && !e.Held && !r.JSON {
-		fmt.Fprintf(c.Stdout, "baseline  newest of %s in %v\n", r.SaveBaseline, m.store)
+		fmt.Fprintf(c.Stdout, "baseline  newest of %s in %v\n", key, m.store)
 	}
 	return err
 }

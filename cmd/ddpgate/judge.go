@@ -13,7 +13,7 @@ import (
 
 // gateFlags say what a record is held against, and how strictly.
 type gateFlags struct {
-	Baseline string `placeholder:"KEY|FILE|auto" help:"The baseline to gate against (the configuration's); auto for the record of the nearest earlier commit." group:"gate"`
+	Baseline filled `placeholder:"KEY|FILE|auto" help:"The baseline to gate against (the configuration's); auto for the record of the nearest earlier commit." group:"gate"`
 	NoGate   bool   `help:"Measure only." group:"gate"`
 	strictFlags
 }
@@ -72,7 +72,7 @@ func (f *gateFlags) judge(ctx context.Context, c *command, configured gate.Polic
 	}
 	key := from.Key
 	if f.Baseline != "" {
-		key = f.Baseline
+		key = string(f.Baseline)
 	}
 	if key == "" || f.NoGate || j.pairs {
 		return j, nil

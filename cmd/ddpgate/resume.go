@@ -69,7 +69,7 @@ func (r *runCmd) takeOver(ctx context.Context, c *command) (*measurement, loadNo
 	if !reflect.ValueOf(rest).IsZero() {
 		return fail(errors.New("--resume has the load and the app from the run that it takes over: only flags that say how to judge and where to keep go with it"))
 	}
-	note, err := findLoad(r.Resume)
+	note, err := findLoad(string(r.Resume))
 	if err == nil {
 		note.held, err = hold(filepath.Join(loadsDir, loadFile(note.Ticket.Run)))
 	}

@@ -29,7 +29,7 @@ type runCmd struct {
 	appFlags
 	workerFlags
 	DryRun     bool           `help:"Say what would be done, how long it takes and what it costs, and do nothing."`
-	Resume     string         `placeholder:"RUN" help:"Take over a load of workers whose ddpgate is gone: collect what they saw, and judge it. Its name is in .ddpgate/fleet."`
+	Resume     filled         `placeholder:"RUN" help:"Take over a load of workers whose ddpgate is gone: collect what they saw, and judge it. Its name is in .ddpgate/fleet."`
 	Runs       *int           `placeholder:"N" help:"Runs of each scenario and arm (between runs.min and runs.max of the configuration, as many as it takes)."`
 	MaxRuns    *int           `placeholder:"N" help:"The most runs of each scenario and arm, where fewer do not decide it."`
 	Budget     *time.Duration `placeholder:"TIME" help:"How long all may take."`
@@ -38,7 +38,7 @@ type runCmd struct {
 	Out        string         `placeholder:"FILE" help:"Where the record is written (a new file in .ddpgate/records)."`
 	gateFlags
 	storeFlag
-	SaveBaseline string `placeholder:"KEY" help:"Make the record the newest baseline of the key. One that is worse, undecided or not whole is kept in its history only."`
+	SaveBaseline filled `placeholder:"KEY" help:"Make the record the newest baseline of the key. One that is worse, undecided or not whole is kept in its history only."`
 	acceptFlag
 	slimFlag
 	JSON bool `name:"json" help:"Print the verdict as JSON."`
@@ -100,7 +100,7 @@ func (r *runCmd) prepare(ctx context.Context, c *command) (*measurement, error) 
 		err = errors.Join(err, usage(drive.CheckEnv(s, c.Env)))
 	}
 	if r.SaveBaseline != "" {
-		err = errors.Join(err, usage(baseline.CheckKey(r.SaveBaseline)))
+		err = errors.Join(err, usage(baseline.CheckKey(string(r.SaveBaseline))))
 	}
 	if err := errors.Join(usage(scenariosErr), armsErr, usage(r.workerFlags.check()), err); err != nil {
 		return nil, err

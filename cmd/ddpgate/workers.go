@@ -19,11 +19,23 @@ import (
 
 // workerFlags say who drives the load, where it is not this process.
 type workerFlags struct {
-	Workers string         `placeholder:"WHERE" help:"Drive from workers: local:N processes on this machine, or lambda:[REGION/]FUNCTION, further ones behind commas." group:"workers"`
+	Workers filled         `placeholder:"WHERE" help:"Drive from workers: local:N processes on this machine, or lambda:[REGION/]FUNCTION, further ones behind commas." group:"workers"`
 	Count   *int           `placeholder:"N" help:"How many workers there are in AWS Lambda." group:"workers"`
 	Lead    *time.Duration `placeholder:"TIME" help:"How long before each load its workers are called (2s on this machine, 5s in AWS Lambda)." group:"workers"`
-	Parts   string         `placeholder:"s3://BUCKET/PREFIX" help:"Where workers keep what they saw: for answers of over 6 MB, --async and --resume." group:"workers"`
+	Parts   filled         `placeholder:"s3://BUCKET/PREFIX" help:"Where workers keep what they saw: for answers of over 6 MB, --async and --resume." group:"workers"`
 	Async   bool           `help:"Do not hold a connection to each worker: look for what they saw in --parts." group:"workers"`
+}
+
+// filled is a text that is not empty where it is given: --resume "$RUN" without a RUN must not be taken for no --resume.
+type filled string
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (f *filled) UnmarshalText(text []byte) error {
+	if len(text) == 0 {
+		return errors.New("it is empty: give a value, or leave the flag out")
+	}
+	*f = filled(text)
+	return nil
 }
 
 // check returns every flag that makes no sense beside the others, before anything of them is tried.
@@ -41,11 +53,11 @@ func (f *workerFlags) check() error {
 		}
 		return errors.Join(faults...)
 	}
-	places, count, err := fleet.ParseWorkers(f.Workers, nil)
+	places, count, err := fleet.ParseWorkers(string(f.Workers), nil)
 	if err != nil {
 		faults = append(faults, fmt.Errorf("--workers: %w", err))
 	}
-	local := strings.HasPrefix(f.Workers, "local")
+	local := strings.HasPrefix(string(f.Workers), "local")
 	switch {
 	case count > 0 && f.Count != nil && *f.Count != count:
 		fault("--count %d and --workers %s contradict each other: --workers says how many", *f.Count, f.Workers)
@@ -69,11 +81,11 @@ func (f *workerFlags) fleet(ctx context.Context, arms []runner.Arm, runs runner.
 	if f.Workers == "" {
 		return nil, nil
 	}
-	places, count, err := fleet.ParseWorkers(f.Workers, nil)
+	places, count, err := fleet.ParseWorkers(string(f.Workers), nil)
 	if err != nil {
 		return nil, err
 	}
-	w := &fleet.Fleet{Places: places, Count: count, Version: build.Version(), Parts: f.Parts, Async: f.Async}
+	w := &fleet.Fleet{Places: places, Count: count, Version: build.Version(), Parts: string(f.Parts), Async: f.Async}
 	if count > 0 {
 		worker, err := workerCommand(processors(runs), count)
 		if err != nil {
@@ -87,12 +99,17 @@ func (f *workerFlags) fleet(ctx context.Context, arms []runner.Arm, runs runner.
 		w.Lead = *f.Lead
 	}
 	if f.Parts != "" {
-		if w.Store, err = fleet.OpenStore(ctx, f.Parts); err != nil {
+		if w.Store, err = fleet.OpenStore(ctx, string(f.Parts)); err != nil {
 			return nil, fmt.Errorf("--parts: %w", err)
 		}
 	}
-	w.CA, err = authorities(arms)
-	return w, err
+	if w.CA, err = authorities(arms); err != nil {
+		return nil, err
+	}
+	for _, arm := range arms {
+		w.Carried = append(w.Carried, fleet.Target{URL: arm.App.URL, Header: arm.Options.Header, CA: w.CA(arm.App.URL)})
+	}
+	return w, nil
 }
 
 // processors is how many processors drivers on this machine may use in all.
