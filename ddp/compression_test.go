@@ -161,10 +161,10 @@ func nodeApp(t *testing.T, compression string) (address string) {
 	dir := filepath.Join("..", "testdata", "node-tasks")
 	node, err := exec.LookPath("node")
 	if err != nil {
-		t.Skip("node is not installed here; it is in CI")
+		t.Skip("no node on this machine to be the other side; .ci/run says so before the tests")
 	}
 	if _, err := os.Stat(filepath.Join(dir, "node_modules")); err != nil {
-		t.Skip("testdata/node-tasks needs npm ci, which CI has run")
+		t.Skip("the packages of testdata/node-tasks are not installed: run npm ci there, as .ci/run does")
 	}
 	app := exec.Command(node, "main.js")
 	app.Dir, app.Stderr = dir, os.Stderr

@@ -44,7 +44,7 @@ func told(t *testing.T, program, options string) Node {
 func needsNode(t *testing.T) {
 	t.Helper()
 	if _, err := exec.LookPath("node"); err != nil {
-		t.Skip("node is not installed")
+		t.Skip("no node on this machine to be measured; .ci/run says so before the tests")
 	}
 }
 

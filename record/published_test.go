@@ -13,7 +13,7 @@ func dataIn(t *testing.T, folder string) string {
 	t.Helper()
 	root := os.Getenv("DDPGATE_DATA")
 	if root == "" {
-		t.Skip("DDPGATE_DATA does not say where the published measurements are")
+		t.Skip("the published measurements are no part of the project, and DDPGATE_DATA does not say where they are; .ci/run says so before the tests")
 	}
 	return filepath.Join(root, folder)
 }

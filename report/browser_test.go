@@ -61,7 +61,7 @@ func browser(t *testing.T) context.Context {
 	t.Helper()
 	path, err := exec.LookPath("chromium")
 	if err != nil {
-		t.Skip("no chromium on this machine: the page is not looked at in a browser")
+		t.Skip("no chromium on this machine, so that no browser looks at the page; .ci/run installs it, or says that it cannot")
 	}
 	ctx, stop := context.WithTimeout(t.Context(), 3*time.Minute)
 	t.Cleanup(stop)

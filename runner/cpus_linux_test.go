@@ -38,7 +38,7 @@ func TestApart(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(there) < 2 {
-		t.Skip("one CPU cannot be divided")
+		t.Skip("this process has one CPU, which cannot be divided between app and driver; .ci/run says so before the tests")
 	}
 	before, err := allowed(0)
 	if err != nil {

@@ -19,10 +19,10 @@ const nodeApp = "../../testdata/node-tasks"
 func TestNodeApp(t *testing.T) {
 	node, err := exec.LookPath("node")
 	if err != nil {
-		t.Skip("node is not installed")
+		t.Skip("no node on this machine to run the app with; .ci/run says so before the tests")
 	}
 	if _, err := os.Stat(nodeApp + "/node_modules"); errors.Is(err, fs.ErrNotExist) {
-		t.Skip("the packages of testdata/node-tasks are not installed: run npm ci there")
+		t.Skip("the packages of testdata/node-tasks are not installed: run npm ci there, as .ci/run does")
 	}
 	for _, compress := range []bool{false, true} {
 		t.Run(map[bool]string{false: "plain", true: "compressed"}[compress], func(t *testing.T) {
