@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
@@ -53,10 +54,8 @@ type Fleet struct {
 	Parts string        // what workers know the store by
 	Async bool          // workers are not waited for: their parts are looked for in the store
 
-	// Carried is what jobs say of each app that will be driven, for the plan of their size.
-	Carried []Target
-	// CA returns the PEM of the certificates to trust for a target, nil for the system's alone.
-	CA func(url string) []byte
+	// Apps are those that will be driven, for what a job has to say of each beside its load: the certificates to trust, nil for the system's alone, and how large that is.
+	Apps []Target
 	// Began, where set, is told of each load before any worker is: with its ticket the parts can be collected by another coordinator.
 	Began func(Ticket) error
 
@@ -164,8 +163,8 @@ func (f *Fleet) job(sc *scenario.Scenario, targets []drive.Options) (Job, error)
 	}
 	for _, o := range targets {
 		t := Target{URL: o.URL, Header: o.Header}
-		if f.CA != nil {
-			t.CA = f.CA(o.URL)
+		if k := slices.IndexFunc(f.Apps, func(a Target) bool { return a.URL == o.URL && a.CA != nil }); k >= 0 {
+			t.CA = f.Apps[k].CA
 		}
 		job.Targets = append(job.Targets, t)
 		if err := drive.CheckEnv(*sc, job.gather(o.Env)); err != nil {

@@ -62,17 +62,17 @@ func (f *Fleet) size(sc scenario.Scenario, targets int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	var carried []int
-	for _, t := range f.Carried {
+	var said []int
+	for _, t := range f.Apps {
 		text, err := json.Marshal(t)
 		if err != nil {
 			return 0, err
 		}
-		carried = append(carried, len(text))
+		said = append(said, len(text))
 	}
-	slices.SortFunc(carried, func(a, b int) int { return b - a })
+	slices.SortFunc(said, func(a, b int) int { return b - a })
 	total := len(job) + beside
-	for _, n := range carried[:min(targets, len(carried))] {
+	for _, n := range said[:min(targets, len(said))] {
 		total += n
 	}
 	return total, nil

@@ -358,8 +358,8 @@ func TestPlannedSize(t *testing.T) {
 	sc := scenario.Scenario{Name: "x", Arrivals: scenario.Arrivals{Rate: 10, For: time.Second}, Timeout: time.Second}
 	pem := []byte(strings.Repeat("x", 220<<10))
 	f := &Fleet{
-		Places: []Place{&Function{Name: "f", In: "eu-west-1"}}, Count: 2, Async: true, Store: &shelf{}, Parts: "s3://b", CA: func(string) []byte { return pem },
-		Carried: []Target{{URL: "https://x.example", CA: pem}, {URL: "https://y.example"}},
+		Places: []Place{&Function{Name: "f", In: "eu-west-1"}}, Count: 2, Async: true, Store: &shelf{}, Parts: "s3://b",
+		Apps: []Target{{URL: "https://x.example", CA: pem}, {URL: "https://y.example"}},
 	}
 	p, err := f.Plan(sc, 1)
 	if err != nil {

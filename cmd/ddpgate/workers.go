@@ -103,13 +103,8 @@ func (f *workerFlags) fleet(ctx context.Context, arms []runner.Arm, runs runner.
 			return nil, fmt.Errorf("--parts: %w", err)
 		}
 	}
-	if w.CA, err = authorities(arms); err != nil {
-		return nil, err
-	}
-	for _, arm := range arms {
-		w.Carried = append(w.Carried, fleet.Target{URL: arm.App.URL, Header: arm.Options.Header, CA: w.CA(arm.App.URL)})
-	}
-	return w, nil
+	w.Apps, err = driven(arms)
+	return w, err
 }
 
 // processors is how many processors drivers on this machine may use in all.
@@ -121,20 +116,20 @@ func processors(runs runner.Runs) float64 {
 	return float64(all)
 }
 
-// authorities returns which certificates are to be trusted at which address.
-func authorities(arms []runner.Arm) (func(url string) []byte, error) {
-	byURL := make(map[string][]byte)
+// driven returns what workers must know of each arm's app.
+func driven(arms []runner.Arm) ([]fleet.Target, error) {
+	var apps []fleet.Target
 	for _, arm := range arms {
-		if arm.App.CA == "" {
-			continue
+		t := fleet.Target{URL: arm.App.URL, Header: arm.Options.Header}
+		if arm.App.CA != "" {
+			var err error
+			if t.CA, err = os.ReadFile(arm.App.CA); err != nil {
+				return nil, fmt.Errorf("ca: %w", err)
+			}
 		}
-		pem, err := os.ReadFile(arm.App.CA)
-		if err != nil {
-			return nil, fmt.Errorf("ca: %w", err)
-		}
-		byURL[arm.App.URL] = pem
+		apps = append(apps, t)
 	}
-	return func(url string) []byte { return byURL[url] }, nil
+	return apps, nil
 }
 
 // crew makes the measurement one that a fleet drives, if the flags ask for one. Two apps that run elsewhere are driven at once.
